@@ -6,6 +6,8 @@ import {
   type GroupField,
   isLabelField,
   labelKeyOf,
+  labelPrefix,
+  logFields,
 } from '../model/log-fields.ts';
 
 export type QueryField = FieldName | 'message';
@@ -53,4 +55,14 @@ export function toGroupField(name: string): GroupField | undefined {
   const field = findQueryField(name);
   if (field !== undefined) return field === 'message' ? undefined : field;
   return isLabelField(name) ? name : undefined;
+}
+
+/** The shortest key that names this. */
+export function toKey(target: QueryTarget): string {
+  if (target.kind === 'message') return 'message';
+  if (target.kind === 'field') return logFields[target.field].flag;
+  const { key } = target;
+  const isTaken =
+    findQueryField(key) !== undefined || key === '_exists_' || key.startsWith(labelPrefix);
+  return isTaken ? labelPrefix + key : key;
 }

@@ -40,6 +40,8 @@ suite('reads and prints', () => {
     ['message:/time(out|d)/', 'message:/time(out|d)/'],
     ['/a b\\/c/', 'message:/a b\\/c/'],
     ['host:(a OR "b c" -/d/)', 'host:a OR (host:"b c" -host:/d/)'],
+    ['host:a OR host:-b* x -(host:"-c" OR host:"")', 'host:a OR (host:\\-b* x -host:("-c" OR ""))'],
+    ['(host:a OR host:b) x', 'host:(a OR b) x'],
     ['"my key":"my value"', '"my key":"my value"'],
     ['a\\:b:c', '"a:b":c'],
     ['user.name:O\\"Brien', 'user.name:"O\\"Brien"'],

@@ -12,7 +12,7 @@ export function printQuery(query: Query): string {
     case 'and':
       return query.items.map((item) => printItem(item)).join(' ');
     case 'or':
-      return query.items.map((item) => printItem(item)).join(' OR ');
+      return printValues(query.items) ?? query.items.map((item) => printItem(item)).join(' OR ');
     case 'not':
       return `-${printItem(query.item)}`;
     case 'text':
@@ -23,12 +23,33 @@ export function printQuery(query: Query): string {
 }
 
 function printItem(item: Query): string {
-  const text = printQuery(item);
-  return item.kind === 'and' || item.kind === 'or' ? `(${text})` : text;
+  const isGroup = item.kind === 'and' || (item.kind === 'or' && !printValues(item.items));
+  return isGroup ? `(${printQuery(item)})` : printQuery(item);
+}
+
+/** `key:(a OR b)`; undefined unless all items are values of one key. */
+function printValues(items: readonly Query[]): string | undefined {
+  const [first] = items;
+  if (first?.kind !== 'field') return undefined;
+  const values: string[] = [];
+  for (const item of items) {
+    if (item.kind !== 'field' || item.key !== first.key || item.test.op !== 'is') return undefined;
+    values.push(printPattern(item.test.pattern, plainWord));
+  }
+  return `${printKey(first.key)}:(${values.join(' OR ')})`;
+}
+
+/** As a value of a key, also in a list of values. */
+export function printValue(value: string): string {
+  return printPattern([value], plainWord);
+}
+
+function printKey(key: string): string {
+  return plainKey.test(key) && !keyword.test(key) ? key : quoted(key);
 }
 
 function printField(key: string, test: Test): string {
-  const name = plainKey.test(key) && !keyword.test(key) ? key : quoted(key);
+  const name = printKey(key);
   switch (test.op) {
     case 'is':
       return `${name}:${printPattern(test.pattern, plainValue)}`;

@@ -99,7 +99,7 @@ suite('every page', { skip }, () => {
   test('help lists the keys, and Escape closes it', async () => {
     const { page, close } = await explorer.open('/');
     await page.keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts and search' });
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.waitFor();
     await assertAccessible(page, 'the help');
     await page.keyboard.press('Escape');

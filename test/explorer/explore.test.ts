@@ -55,19 +55,14 @@ suite('exploring logs', { skip }, () => {
     await total(page, `${orders} logs`);
   });
 
-  test('searches after typing, and Escape leaves the box', async () => {
+  test('Enter runs the query, Escape leaves the box', async () => {
     await go('');
     await total(page, '60 logs');
-    const searches = new Set<string>();
-    page.on('request', (request) => {
-      const search = new URL(request.url()).searchParams.get('search');
-      if (request.url().includes('/api/') && search !== null) searches.add(search);
-    });
     await page.keyboard.press('/');
     await page.keyboard.type('timeout');
+    await page.keyboard.press('Enter');
     await total(page, '10 logs');
-    assert.deepEqual([...searches], ['timeout']);
-    assert.equal(queryOf(page).get('search'), 'timeout');
+    assert.equal(queryOf(page).get('query'), 'timeout');
     await page.keyboard.type(' -30');
     await page.keyboard.press('Enter');
     await total(page, '9 logs');
@@ -77,22 +72,88 @@ suite('exploring logs', { skip }, () => {
     await page.keyboard.press('Escape');
     await page.goBack();
     await total(page, '10 logs');
-    assert.equal(await page.getByLabel('Search in messages').inputValue(), 'timeout');
-    await page.getByRole('button', { name: 'Clear the search' }).click();
+    assert.equal(await queryText(page), 'timeout');
+    await page.getByRole('button', { name: 'Clear the query' }).click();
     await total(page, '60 logs');
+    // Earlier queries, newest first.
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await queryText(page), 'timeout -30');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await total(page, '10 logs');
   });
 
-  test('a click inverts a filter, Delete removes it', async () => {
-    await go('?severity=ERROR&host=web-0');
+  test('completes fields and values with counts of the other conditions', async () => {
+    await go('?query=timeout');
     await total(page, '10 logs');
-    await page.getByRole('button', { name: 'Severity is ERROR', exact: true }).click();
+    await page.keyboard.press('/');
+    await page.keyboard.press('End');
+    await page.keyboard.type(' serv');
+    await page.getByRole('option', { name: 'service' }).first().waitFor();
+    await page.keyboard.press('Tab');
+    const offered = page.getByRole('option', { name: /^checkout/ });
+    await offered.waitFor();
+    assert.match((await offered.innerText()).replaceAll(/\s+/g, ' '), /^checkout ?10$/);
+    await assertAccessible(page, 'offered values');
+    await page.keyboard.press('ArrowDown');
+    await until(async () => (await offered.getAttribute('aria-selected')) === 'true', {
+      what: 'the value to be chosen',
+    });
+    await until(
+      async () => {
+        await page.keyboard.press('Enter');
+        return (await queryText(page)).trim() === 'timeout service:checkout';
+      },
+      { what: 'the value to be taken' },
+    );
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Service is checkout', exact: true }).waitFor();
     await total(page, '10 logs');
-    assert.equal(queryOf(page).get('exclude'), 'severity:ERROR');
-    await page.getByRole('button', { name: 'Severity is not ERROR', exact: true }).press('Delete');
-    await total(page, '20 logs');
-    await page.getByRole('button', { name: 'Remove: Host is web-0' }).click();
+  });
+
+  test('shows where a query is wrong, and does not run it', async () => {
+    await go('?query=timeout');
+    await total(page, '10 logs');
+    await page.keyboard.press('/');
+    await page.keyboard.type('payment (');
+    await page.keyboard.press('Enter');
+    const fault = page.getByRole('alert').filter({ hasText: 'At position 10' });
+    await fault.waitFor();
+    assert.equal(queryOf(page).get('query'), 'timeout');
+    await page.locator('.cm-lintPoint-error').waitFor({ state: 'attached' });
+    await assertAccessible(page, 'a wrong query');
+    await page.keyboard.press('Backspace');
+    await fault.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    // Only the service knows which regular expressions it can use.
+    await go('?query=a+%2F(%3F%3Db)%2F');
+    await page.getByRole('search').getByText('At position 3: expected a regular').waitFor();
+    await page.locator('.cm-lintRange-error').filter({ hasText: '/(?=b)/' }).waitFor();
+  });
+
+  test('a click inverts a condition, Delete removes it, and the text follows', async () => {
+    await go('?query=payment+severity%3Aerror+host%3Aweb-0');
+    await total(page, '10 logs');
+    await page.getByRole('button', { name: 'Host is web-0', exact: true }).click();
+    await page.getByRole('heading', { name: 'No logs match' }).waitFor();
+    assert.equal(await queryText(page), 'payment severity:error -host:web-0');
+    await page.getByRole('button', { name: 'Severity is error', exact: true }).press('Delete');
+    await until(async () => (await queryText(page)) === 'payment -host:web-0', {
+      what: 'the text to follow',
+    });
+    await page.getByRole('button', { name: 'Remove: Host is not web-0' }).click();
+    await total(page, '10 logs');
+    await page.getByRole('button', { name: 'Clear the query' }).click();
     await total(page, '60 logs');
     assert.equal(queryOf(page).size, 0);
+  });
+
+  test('reads the filters of older links', async () => {
+    await go('?search=payment&severity=ERROR&exclude=host:web-1');
+    await total(page, '10 logs');
+    assert.equal(await queryText(page), 'payment severity:ERROR -host:web-1');
+    await page.getByRole('button', { name: 'Host is not web-1', exact: true }).click();
+    await page.getByRole('heading', { name: 'No logs match' }).waitFor();
   });
 
   test('dragging over the histogram narrows list, counts and URL', async () => {
@@ -140,7 +201,7 @@ suite('exploring logs', { skip }, () => {
     await total(page, '30 logs');
     await page.getByRole('button', { name: 'web-1 10' }).click({ modifiers: ['Alt'] });
     await total(page, '20 logs');
-    assert.deepEqual(queryOf(page).getAll('exclude'), ['host:web-1']);
+    assert.equal(queryOf(page).get('query'), 'service:search -host:web-1');
     await page.getByRole('button', { name: 'Hide web-2' }).press('Enter');
     await total(page, '10 logs');
     // Excluded values remain visible.
@@ -151,7 +212,7 @@ suite('exploring logs', { skip }, () => {
     await go('?severity=ERROR');
     const severities = page.getByRole('region', { name: 'Severity' });
     await severities.getByRole('button', { name: /^INFO/ }).click();
-    await page.waitForURL(/severity=ERROR&severity=INFO/);
+    await page.waitForURL(/query=severity:%28ERROR\+OR\+INFO%29/);
   });
 
   test('an expanded log does not hide an empty result', async () => {
@@ -181,7 +242,7 @@ suite('exploring logs', { skip }, () => {
     const other = await explorer.open(pathname + search);
     await total(other.page, '30 logs');
     await other.page.getByRole('button', { name: 'Service is search', exact: true }).waitFor();
-    assert.equal(await other.page.getByLabel('Search in messages').inputValue(), 'order');
+    assert.equal(await queryText(other.page), 'order service:search');
     await other.close();
   });
 
@@ -225,11 +286,11 @@ suite('exploring logs', { skip }, () => {
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await page.route(/histogram.*search=timeout/, async (route) => {
+    await page.route(/histogram.*query=timeout/, async (route) => {
       await released;
       await route.continue().catch(() => {});
     });
-    const box = page.getByLabel('Search in messages');
+    const box = page.getByRole('textbox', { name: 'Query' });
     await box.fill('timeout');
     await box.press('Enter');
     await page.getByText('10 logs').first().waitFor();
@@ -292,6 +353,11 @@ async function total(page: Page, words: string): Promise<void> {
     .getByRole('status')
     .filter({ hasText: new RegExp(`^${words}$`) })
     .waitFor();
+}
+
+/** Text of the query box. */
+async function queryText(page: Page): Promise<string> {
+  return (await page.getByRole('textbox', { name: 'Query' }).innerText()).trim();
 }
 
 function queryOf(page: Page): URLSearchParams {

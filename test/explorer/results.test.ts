@@ -81,14 +81,14 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.match(page.url(), /column=label\.customer/);
     await page.getByRole('button', { name: 'Only Host node-2' }).click();
     await rowOf(page, 'event 004').waitFor({ state: 'detached' });
-    assert.match(page.url(), /host=node-2/);
+    assert.match(page.url(), /query=host:node-2/);
     await rowOf(page, 'event 008').waitFor();
     await begin();
     await rowOf(page, 'event 005').click();
     await page.getByRole('button', { name: 'Without Service checkout' }).click();
     await rowOf(page, 'event 007').waitFor({ state: 'detached' });
     await rowOf(page, 'event 006').waitFor();
-    assert.match(page.url(), /exclude=serviceName:checkout/);
+    assert.match(page.url(), /query=-service:checkout/);
   });
 
   test('keeps the height of an expanded row when columns change', async () => {

@@ -1,4 +1,4 @@
-/** Help: keys and search syntax. */
+/** Help: the keys of this page. */
 import { Sheet } from '../parts/layout/sheet.tsx';
 import styles from './help-sheet.module.css';
 import { type Shortcut, useRegisteredShortcuts } from './shortcuts.ts';
@@ -6,7 +6,7 @@ import { type Shortcut, useRegisteredShortcuts } from './shortcuts.ts';
 export function HelpSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const groups = Map.groupBy(useRegisteredShortcuts(), ({ group }) => group);
   return (
-    <Sheet title="Keyboard shortcuts and search" isOpen={isOpen} onClose={onClose}>
+    <Sheet title="Keyboard shortcuts" isOpen={isOpen} onClose={onClose}>
       {[...groups].map(([group, shortcuts]) => (
         <section key={group} className={styles.group}>
           <h3>{group}</h3>
@@ -17,23 +17,6 @@ export function HelpSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
           </dl>
         </section>
       ))}
-      <section className={styles.group}>
-        <h3>Search</h3>
-        <dl className={styles.keys}>
-          <dt>
-            <code>timeout db</code>
-          </dt>
-          <dd>both words, anywhere in the message, ignoring case</dd>
-          <dt>
-            <code>"connection reset"</code>
-          </dt>
-          <dd>this exact phrase</dd>
-          <dt>
-            <code>-healthz</code>
-          </dt>
-          <dd>without this word</dd>
-        </dl>
-      </section>
     </Sheet>
   );
 }

@@ -48,7 +48,8 @@ export function useRegisteredShortcuts(): readonly Shortcut[] {
 export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    const isWriting = isField(event.target);
+    // The path sees into shadow roots.
+    const isWriting = isField(event.composedPath()[0] ?? null);
     // The last registered component is the innermost.
     const found = registered.findLast(
       ({ key, worksInFields = false }) => key === event.key && (worksInFields || !isWriting),

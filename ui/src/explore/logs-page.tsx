@@ -11,12 +11,14 @@ import { HistogramPanel } from './histogram-panel.tsx';
 import { SearchHits, toHits } from './log/search-hits.ts';
 import styles from './logs-page.module.css';
 import { NothingFound } from './nothing-found.tsx';
-import { type ExploreQuery, type Filter, parseQuery, withFilter, withoutFilter } from './query.ts';
+import { refusalOf, useHistogram, useStreamNames } from './reads.ts';
+import { type ExploreQuery, parseQuery } from './query.ts';
+import { QueryBox } from './query-box/query-box.tsx';
+import { useOffers } from './query-box/use-offers.ts';
 import { RangePicker } from './range/range-picker.tsx';
-import { useHistogram, useStreamNames } from './reads.ts';
 import { Results } from './results/results.tsx';
-import { SearchBox } from './search-box.tsx';
 import { ShareMenu } from './share-menu.tsx';
+import { type Filter, termsOf, withFilter, withoutFilter } from './terms.ts';
 import { type ExploreState, type QueryChange, useExploreQuery } from './use-explore-query.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 import { useKept } from './use-kept.ts';
@@ -29,7 +31,10 @@ export function LogsPage() {
   const actions = actionsOf(change);
   const canCount = useScope('analytics:read');
   const side = useSide();
-  const hits = useMemo(() => toHits(query.search), [query.search]);
+  const hits = useMemo(() => toHits(query.text), [query.text]);
+  const offers = useOffers(run.bounds, useStreamNames());
+  const overview = useOverviewRun(run, query);
+  const counts = useHistogram(overview);
   return (
     <div className={styles.page}>
       <h1 className="only-read">Logs</h1>
@@ -45,7 +50,12 @@ export function LogsPage() {
           </Button>
         )}
         <div className={styles.search}>
-          <SearchBox search={query.search} onSearch={actions.onSearch} />
+          <QueryBox
+            text={query.text}
+            refusal={refusalOf(counts.error)}
+            offers={offers}
+            onRun={actions.onText}
+          />
         </div>
         <RangePicker
           range={query.range}
@@ -59,7 +69,15 @@ export function LogsPage() {
         </div>
       </div>
       <SearchHits value={hits}>
-        <Body query={query} run={run} side={side} actions={actions} onRefresh={refresh} />
+        <Body
+          query={query}
+          run={run}
+          overview={overview}
+          counts={counts}
+          side={side}
+          actions={actions}
+          onRefresh={refresh}
+        />
       </SearchHits>
     </div>
   );
@@ -69,16 +87,16 @@ type Actions = ReturnType<typeof actionsOf>;
 
 function actionsOf(change: ExploreState['change']) {
   // A new query closes the open log.
-  const look = (makeNext: QueryChange, history?: 'push' | 'replace') =>
-    change((query) => ({ ...makeNext(query), openLogId: undefined }), history);
+  const look = (makeNext: QueryChange) =>
+    change((query) => ({ ...makeNext(query), openLogId: undefined }));
   return {
     onChange: (part: Partial<ExploreQuery>) => change((query) => ({ ...query, ...part })),
-    onSearch: (search: string, history: 'push' | 'replace') =>
-      look((query) => ({ ...query, search }), history),
+    onText: (text: string) => look((query) => ({ ...query, text })),
     onRange: (range: ExploreQuery['range']) => look((query) => ({ ...query, range })),
-    onFilter: (filter: Filter) => look((query) => withFilter(query, filter)),
-    onRemove: (filter: Filter) => look((query) => withoutFilter(query, filter)),
-    onClear: () => look((query) => ({ ...query, filters: [] })),
+    onFilter: (filter: Filter) =>
+      look((query) => ({ ...query, text: withFilter(query.text, filter) })),
+    onRemove: (filter: Filter) =>
+      look((query) => ({ ...query, text: withoutFilter(query.text, filter) })),
     onOpenView: (viewQuery: string) => change(() => parseQuery(viewQuery), 'push'),
   };
 }
@@ -86,19 +104,20 @@ function actionsOf(change: ExploreState['change']) {
 interface BodyProps {
   readonly query: ExploreQuery;
   readonly run: Run;
+  readonly overview: Run;
+  readonly counts: ReturnType<typeof useHistogram>;
   readonly side: ReturnType<typeof useSide>;
   readonly actions: Actions;
   readonly onRefresh: () => void;
 }
 
-function Body({ query, run, side, actions, onRefresh }: BodyProps) {
-  const overview = useOverviewRun(run, query);
+function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyProps) {
+  const terms = useMemo(() => termsOf(query.text), [query.text]);
   const streamNames = useStreamNames();
   const canCount = useScope('analytics:read');
-  const counts = useHistogram(overview);
   const facets = (
     <FacetSidebar
-      query={query}
+      filters={terms.flatMap(({ filters }) => filters)}
       run={overview}
       streamNames={streamNames}
       onFilter={actions.onFilter}
@@ -130,13 +149,7 @@ function Body({ query, run, side, actions, onRefresh }: BodyProps) {
       )}
       <div className={styles.main}>
         <div className={styles.chips}>
-          <FilterChips
-            filters={query.filters}
-            streamNames={streamNames}
-            onFilter={actions.onFilter}
-            onRemove={actions.onRemove}
-            onClear={actions.onClear}
-          />
+          <FilterChips terms={terms} streamNames={streamNames} onChange={actions.onText} />
         </div>
         {canCount && <HistogramPanel run={overview} answer={counts} onRange={actions.onRange} />}
         <div className={styles.results}>

@@ -46,11 +46,7 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
             Show the newest
           </Button>
         )}
-        {hasConditions && (
-          <Button onPress={() => onChange({ search: '', filters: [] })}>
-            Clear search and filters
-          </Button>
-        )}
+        {hasConditions && <Button onPress={() => onChange({ text: '' })}>Clear the query</Button>}
         {widerThan(run, match.data !== null).map((span) => (
           <Button key={span} onPress={() => onChange({ range: { kind: 'relative', span } })}>
             Last {spanWords(span)}
@@ -71,17 +67,9 @@ function widerThan({ bounds }: Run, isAnywhere: boolean): string[] {
 /** @param newest null = none at any time; undefined = loading */
 function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | undefined }) {
   const { timeZone } = usePreferences();
-  const { search, filters, range } = query;
-  const conditions = [
-    ...(search.trim() === '' ? [] : ['the search']),
-    ...(filters.length === 0
-      ? []
-      : [filters.length === 1 ? 'a filter' : `${filters.length} filters`]),
-  ].join(' and ');
   return (
     <p>
-      Searched {formatRange(range, timeZone).replace(/^Last/, 'the last')}
-      {conditions !== '' && `, with ${conditions}`}.{' '}
+      Searched {formatRange(query.range, timeZone).replace(/^Last/, 'the last')}.{' '}
       {newest === null && 'No log matches in any time range.'}
       {newest &&
         `The newest matching log is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}

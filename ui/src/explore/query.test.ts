@@ -5,15 +5,10 @@ import fc from 'fast-check';
 import {
   defaultQuery,
   type ExploreQuery,
-  type Filter,
-  filterFields,
   formatQuery,
-  isFilterField,
   parseQuery,
   parseSpan,
   toApiFilters,
-  withFilter,
-  withoutFilter,
 } from './query.ts';
 import { resolveRange } from './range/range.ts';
 
@@ -31,36 +26,20 @@ const range = fc.oneof(
     .map((times) => times.toSorted())
     .map(([from, until]) => ({ kind: 'absolute' as const, from: from!, until: until! })),
 );
-const filter: fc.Arbitrary<Filter> = fc.record(
+const query: fc.Arbitrary<ExploreQuery> = fc.record(
   {
-    field: fc.oneof(
-      fc.constantFrom(...filterFields),
-      text.filter((key) => key !== '' && !key.includes(':')).map((key) => `label.${key}` as const),
+    range,
+    text: text.map((written) => written.toWellFormed().trim()),
+    columns: fc.uniqueArray(
+      text.filter((name) => name !== ''),
+      { maxLength: 6 },
     ),
-    value: text,
-    isExcluded: fc.boolean(),
+    isWrapped: fc.boolean(),
+    isLive: fc.boolean(),
+    openLogId: fc.option(fc.uuid(), { nil: undefined }),
   },
   { noNullPrototype: true },
 );
-const query: fc.Arbitrary<ExploreQuery> = fc
-  .record(
-    {
-      range,
-      search: text,
-      filters: fc.array(filter, { maxLength: 8 }),
-      columns: fc.uniqueArray(
-        text.filter((name) => name !== ''),
-        { maxLength: 6 },
-      ),
-      isWrapped: fc.boolean(),
-      isLive: fc.boolean(),
-      openLogId: fc.option(fc.uuid(), { nil: undefined }),
-    },
-    { noNullPrototype: true },
-  )
-  .map((made) =>
-    made.filters.reduce(withFilter, { ...made, filters: [] as readonly Filter[] } as ExploreQuery),
-  );
 
 test('the URL carries the whole state', () => {
   fc.assert(
@@ -82,6 +61,7 @@ test('any URL parses, and parsing is stable', () => {
     'from',
     'until',
     'search',
+    'query',
     'severity',
     'label',
     'exclude',
@@ -120,10 +100,9 @@ test('any URL parses, and parsing is stable', () => {
 });
 
 test('a URL of any length stays within the limits of the API', () => {
-  const many = Array.from({ length: 500 }, (_, at) => `host=h${at}&column=c${at}`).join('&');
-  const state = parseQuery(`search=${'x'.repeat(100_000)}&${many}&log=<script>`);
-  assert.equal(state.search.length, 1000);
-  assert.equal(state.filters.length, 100);
+  const many = Array.from({ length: 500 }, (_, at) => `column=c${at}`).join('&');
+  const state = parseQuery(`query=${'x'.repeat(100_000)}&${many}&log=<script>`);
+  assert.equal(state.text.length, 4000);
   assert.equal(state.columns.length, 20);
   assert.equal(state.openLogId, undefined);
 });
@@ -151,41 +130,23 @@ test('parses spans', () => {
   }
 });
 
-test('converts filters to parameters of the API', () => {
-  const state = parseQuery(
-    'search=+a+&severity=ERROR&severity=WARN&host=&exclude=host:a:b&label=k:v:w&excludeLabel=x:',
-  );
-  assert.deepEqual(toApiFilters(state), {
-    search: 'a',
-    severity: ['ERROR', 'WARN'],
-    host: [''],
-    exclude: ['host:a:b'],
-    label: ['k:v:w'],
-    excludeLabel: ['x:'],
-  });
-  assert.deepEqual(toApiFilters(defaultQuery), {});
-});
-
-test('an inverted filter keeps its place; a label has one value', () => {
-  const host = { field: 'host', value: 'a', isExcluded: false } as const;
-  const other = { field: 'host', value: 'b', isExcluded: false } as const;
-  const both = withFilter(withFilter(defaultQuery, host), other);
-  assert.deepEqual(withFilter(both, { ...host, isExcluded: true }).filters, [
-    { ...host, isExcluded: true },
-    other,
-  ]);
-  assert.deepEqual(withoutFilter(both, { ...host, isExcluded: true }).filters, [other]);
-  const eu = { field: 'label.region', value: 'eu', isExcluded: false } as const;
-  const us = { ...eu, value: 'us' };
-  assert.deepEqual(withFilter(withFilter(defaultQuery, eu), us).filters, [us]);
-  const notUs = { ...us, isExcluded: true };
-  assert.deepEqual(withFilter(withFilter(defaultQuery, eu), notUs).filters, [eu, notUs]);
-});
-
-test('knows which names and values can be filtered', () => {
-  assert.ok(isFilterField('host'));
-  assert.ok(isFilterField('label.a.b'));
-  for (const field of ['message', 'label.', 'label.a:b', '']) {
-    assert.ok(!isFilterField(field), field);
+test('reads the filters of older links as one query', () => {
+  const cases = {
+    'search=+a+-"b+c"+d-e': 'a -"b c" d-e',
+    'search=("x")+"say+\\"no\\""+C:\\t': '"(\\"x\\")" "say \\"no\\"" "C:\\\\t"',
+    'severity=ERROR&severity=WARN&host=': 'severity:(ERROR OR WARN) host:""',
+    'exclude=host:a:b&exclude=host:c': '-host:("a:b" OR c)',
+    'label=k:v:w&label=k:x&excludeLabel=x:': 'k:v:w k:x -x:""',
+    'label=host:a&serviceName=b': 'label.host:a service:b',
+    'query=a+OR+b&severity=ERROR': '(a OR b) severity:ERROR',
+    'exclude=nothing:a&label=:&label=x&other=y': '',
+  };
+  for (const [search, expected] of Object.entries(cases)) {
+    assert.equal(parseQuery(search).text, expected, search);
   }
+});
+
+test('converts the query to parameters of the API', () => {
+  assert.deepEqual(toApiFilters(parseQuery('query=+a:b+')), { query: 'a:b' });
+  assert.deepEqual(toApiFilters(defaultQuery), {});
 });

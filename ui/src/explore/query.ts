@@ -1,29 +1,19 @@
 /** State of the logs page, its URL query string and its API parameters. Pure. */
 
+import type { Query } from '../../../src/query/parse.ts';
+import { printQuery } from '../../../src/query/print.ts';
 import { logFields } from '../api/log-fields.ts';
+import { type Filter, printTerms, toTerm } from './terms.ts';
 
 /** `span` is a number and a unit such as `90m`; from and until are ISO times, from before until. */
 export type Range =
   | { readonly kind: 'relative'; readonly span: string }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
-/** A filterable field, by the name of its API parameter. */
-export type FilterField = Extract<(typeof logFields)[number], { isFilter: true }>['name'];
-
-export const filterFields = logFields
-  .filter(({ isFilter }) => isFilter)
-  .map(({ name }) => name) as readonly FilterField[];
-
-export interface Filter {
-  readonly field: FilterField | `label.${string}`;
-  readonly value: string;
-  readonly isExcluded: boolean;
-}
-
 export interface ExploreQuery {
   readonly range: Range;
-  readonly search: string;
-  readonly filters: readonly Filter[];
+  /** In the query language; may be unreadable. */
+  readonly text: string;
   /** Names of fields, or `label.<key>`. */
   readonly columns: readonly string[];
   readonly isWrapped: boolean;
@@ -39,21 +29,12 @@ export interface TimeBounds {
   readonly untilTime: string;
 }
 
-/** The filters as API parameters, common to list, histogram, facets, tail and export. */
-export type ApiFilters = {
-  readonly [Field in FilterField]?: string[];
-} & {
-  readonly search?: string;
-  /** `key:value`, for `exclude` (`field:value`) and `excludeLabel`. */
-  readonly label?: string[];
-  readonly exclude?: string[];
-  readonly excludeLabel?: string[];
-};
+/** As API parameters, common to list, histogram, facets, tail and export. */
+export type ApiFilters = { readonly query?: string };
 
 export const defaultQuery: ExploreQuery = {
   range: { kind: 'relative', span: '1h' },
-  search: '',
-  filters: [],
+  text: '',
   columns: ['serviceName', 'host'],
   isWrapped: false,
   isLive: false,
@@ -61,9 +42,9 @@ export const defaultQuery: ExploreQuery = {
 };
 
 const labelPrefix = 'label.';
-/** Maximum text length of the API. */
-const maxTextLength = 1_000;
-const maxFilters = 100;
+/** Maximum of the API. */
+const maxTextLength = 4_000;
+const maxColumnLength = 1_000;
 const maxColumns = 20;
 
 /** @param search with or without `?`; invalid parts are ignored */
@@ -72,8 +53,7 @@ export function parseQuery(search: string): ExploreQuery {
   const columns = parameters.getAll('column');
   return {
     range: parseRange(parameters),
-    search: cut(parameters.get('search') ?? ''),
-    filters: parseFilters(parameters),
+    text: parseText(parameters),
     columns: columns.length === 0 ? defaultQuery.columns : parseColumns(columns),
     isWrapped: parameters.get('wrap') === '1',
     isLive: parameters.get('live') === '1',
@@ -84,15 +64,14 @@ export function parseQuery(search: string): ExploreQuery {
 /** The state without defaults, without `?`; may be empty. */
 export function formatQuery(query: ExploreQuery): string {
   const parameters = new URLSearchParams();
-  const { range, search, filters, columns } = query;
+  const { range, text, columns } = query;
   if (range.kind === 'absolute') {
     parameters.set('from', range.from);
     parameters.set('until', range.until);
   } else if (!isSame(range, defaultQuery.range)) {
     parameters.set('range', range.span);
   }
-  if (search !== '') parameters.set('search', search);
-  for (const filter of filters) parameters.append(...parameterOf(filter));
+  if (text !== '') parameters.set('query', text);
   if (!isSame(columns, defaultQuery.columns)) {
     for (const column of columns.length === 0 ? [''] : columns) parameters.append('column', column);
   }
@@ -120,81 +99,57 @@ export function parseSpan(span: string): number | undefined {
   return ms >= 1000 && ms <= longestSpanMs ? ms : undefined;
 }
 
-export function toApiFilters({ search, filters }: ExploreQuery): ApiFilters {
-  const lists: Record<string, string[]> = {};
-  for (const filter of filters) {
-    const [name, value] = parameterOf(filter);
-    (lists[name] ??= []).push(value);
-  }
-  return { ...lists, ...(search.trim() !== '' && { search: search.trim() }) };
+export function toApiFilters({ text }: ExploreQuery): ApiFilters {
+  return text === '' ? {} : { query: text };
 }
 
-/** Whether a filter can express this: the API splits `key:value` at the first colon. */
-export function isFilterField(field: string): field is Filter['field'] {
-  if ((filterFields as readonly string[]).includes(field)) return true;
-  return field.length > labelPrefix.length && field.startsWith(labelPrefix) && !field.includes(':');
-}
-
-/** Adds a filter; replaces one of the same field and value. */
-export function withFilter(query: ExploreQuery, filter: Filter): ExploreQuery {
-  const others = query.filters.filter((other) => !isSameTarget(other, filter));
-  const at = query.filters.findIndex((other) => isSameTarget(other, filter));
-  // Label filters are combined by AND, so a label has one value.
-  const kept = others.filter(
-    (other) =>
-      !(isLabel(filter) && other.field === filter.field && !other.isExcluded && !filter.isExcluded),
+/** Joins `query` with the other filters of the API, which older links have. */
+function parseText(parameters: URLSearchParams): string {
+  const filters = [...parameters].flatMap(([name, value]) => parseFilter(name, value) ?? []);
+  // Values of a field are alternatives; labels are not.
+  const alternatives = Map.groupBy(filters, ({ field, isExcluded, value }) =>
+    JSON.stringify([isExcluded, field, field.startsWith(labelPrefix) && value]),
   );
-  const filters =
-    at < 0 || kept.length < others.length ? [...kept, filter] : kept.toSpliced(at, 0, filter);
-  return { ...query, filters };
+  const text = (parameters.get('query') ?? '').trim();
+  const others = [
+    ...searchTerms(parameters.get('search') ?? ''),
+    ...[...alternatives.values()].map((all) => printTerms([toTerm(all)])),
+  ].join(' ');
+  const isBoth = text !== '' && others !== '';
+  return cut(isBoth ? `(${text}) ${others}` : text + others).trim();
 }
 
-export function withoutFilter(query: ExploreQuery, filter: Filter): ExploreQuery {
-  return { ...query, filters: query.filters.filter((other) => !isSameTarget(other, filter)) };
-}
+/** The syntax of the parameter `search`. */
+const searchTerm =
+  /(-?)(?:"((?:[^"\\]|\\[^])*\\?)(?:"|$)|((?:[^\s"]|(?<=[^\s\p{L}\p{N}])"[^"]*"|")+))/gu;
 
-function isSameTarget(left: Filter, right: Filter): boolean {
-  return left.field === right.field && left.value === right.value;
-}
-
-function isLabel({ field }: Filter): boolean {
-  return field.startsWith(labelPrefix);
-}
-
-function parameterOf(filter: Filter): [name: string, value: string] {
-  const { field, value, isExcluded } = filter;
-  if (isLabel(filter)) {
-    const pair = `${field.slice(labelPrefix.length)}:${value}`;
-    return [isExcluded ? 'excludeLabel' : 'label', pair];
-  }
-  return isExcluded ? ['exclude', `${field}:${value}`] : [field, value];
-}
-
-function parseFilters(parameters: URLSearchParams): Filter[] {
-  let query = defaultQuery;
-  for (const [name, value] of parameters) {
-    const filter = parseFilter(name, cut(value));
-    if (filter === undefined || !isFilterField(filter.field)) continue;
-    query = withFilter(query, filter);
-    if (query.filters.length >= maxFilters) break;
-  }
-  return [...query.filters];
+function searchTerms(search: string): string[] {
+  return [...search.matchAll(searchTerm)].flatMap(([, minus, phrase, word]) => {
+    const text = phrase?.replace(/\\(["\\])/g, '$1') ?? word ?? '';
+    if (text === '') return [];
+    const query: Query = { kind: 'text', pattern: [text] };
+    return printQuery(minus === '' ? query : { kind: 'not', item: query });
+  });
 }
 
 function parseFilter(name: string, value: string): Filter | undefined {
   const isExcluded = name === 'exclude' || name === 'excludeLabel';
   if (!isExcluded && name !== 'label') {
     const field = filterFields.find((known) => known === name);
-    return field && { field, value, isExcluded };
+    return field === undefined ? undefined : { field, value, isExcluded };
   }
   const colon = value.indexOf(':');
   if (colon < 1) return undefined;
   const key = value.slice(0, colon);
   const rest = value.slice(colon + 1);
-  if (name !== 'exclude') return { field: `label.${key}`, value: rest, isExcluded };
+  if (name !== 'exclude') return { field: labelPrefix + key, value: rest, isExcluded };
   const field = filterFields.find((known) => known === key);
-  return field && { field, value: rest, isExcluded };
+  return field === undefined ? undefined : { field, value: rest, isExcluded };
 }
+
+const filterFields: readonly string[] = logFields
+  .filter(({ isFilter }) => isFilter)
+  .map(({ name }) => name);
 
 function parseRange(parameters: URLSearchParams): Range {
   const from = parseTime(parameters.get('from'));
@@ -216,7 +171,7 @@ function parseTime(text: string | null): string | undefined {
 }
 
 function parseColumns(columns: readonly string[]): string[] {
-  const named = columns.filter((column) => column !== '' && column.length <= maxTextLength);
+  const named = columns.filter((column) => column !== '' && column.length <= maxColumnLength);
   return [...new Set(named)].slice(0, maxColumns);
 }
 

@@ -30,7 +30,6 @@ export function useExploreQuery(): ExploreState {
 }
 
 function isSameSearch(left: ExploreQuery, right: ExploreQuery): boolean {
-  const searchOf = ({ range, search, filters, isLive }: ExploreQuery) =>
-    JSON.stringify([range, search, filters, isLive]);
+  const searchOf = ({ range, text, isLive }: ExploreQuery) => JSON.stringify([range, text, isLive]);
   return searchOf(left) === searchOf(right);
 }

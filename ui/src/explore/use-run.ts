@@ -26,8 +26,8 @@ interface State extends Run {
 }
 
 export function useRun(query: ExploreQuery): { run: Run; refresh: () => void } {
-  const { range, search, filters } = query;
-  const asked = JSON.stringify([range, search.trim(), filters]);
+  const { range, text } = query;
+  const asked = JSON.stringify([range, text]);
   const [state, setState] = useState(() => start(query, asked, { id: 0, refreshes: 0 }));
   // Computed during render, so that new filters never combine with old times.
   if (state.asked !== asked) setState(start(query, asked, { ...state, id: state.id + 1 }));

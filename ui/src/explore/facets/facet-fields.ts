@@ -1,10 +1,10 @@
 /** Fields of the sidebar and their values. Pure. */
 import { logFields } from '../../api/log-fields.ts';
 import type { Facet } from '../../api/models.ts';
-import type { Filter, FilterField } from '../query.ts';
+import { type Filter, isSameValue } from '../terms.ts';
 
 export interface FacetField {
-  readonly field: FilterField;
+  readonly field: string;
   /** Name in the facets API. */
   readonly name: Facet['field'];
 }
@@ -22,13 +22,11 @@ export interface FacetRow {
 /** The counted values, then filtered ones that were not counted. */
 export function facetRows(
   facet: Pick<Facet, 'values'>,
-  field: FilterField,
+  field: string,
   filters: readonly Filter[],
 ): FacetRow[] {
   const own = filters.filter((filter) => filter.field === field);
-  const isAnyCase = logFields.some(({ name, isAnyCase: ignores }) => name === field && ignores);
-  const sameAs = (left: string, right: string) =>
-    isAnyCase ? left.toUpperCase() === right.toUpperCase() : left === right;
+  const sameAs = (left: string, right: string) => isSameValue(field, left, right);
   const stateOf = (value: string): FacetRow['state'] => {
     const filter = own.find((one) => sameAs(one.value, value));
     if (filter === undefined) return 'plain';

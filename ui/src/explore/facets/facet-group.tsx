@@ -4,9 +4,9 @@ import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
-import type { Filter, FilterField } from '../query.ts';
 import { useValues } from '../reads.ts';
 import { fieldTitle } from '../log/log-fields.ts';
+import { type Filter, withoutField } from '../terms.ts';
 import type { Run } from '../use-run.ts';
 import { type FacetField, type FacetRow, facetRows } from './facet-fields.ts';
 import styles from './facet-group.module.css';
@@ -35,7 +35,7 @@ export function FacetGroup(props: FacetGroupProps) {
   // Counted without the field's own filters, so that other values remain selectable.
   const isChosen = filters.some((filter) => filter.field === field && !filter.isExcluded);
   const topK = hasMore ? 100 : isChosen ? 10 : 0;
-  const all = useValues(isChosen ? withoutField(run, field) : run, name, isOpen ? topK : 0);
+  const all = useValues(isChosen ? ofOthers(run, field) : run, name, isOpen ? topK : 0);
   const counted = topK > 0 && all.data ? all.data : { total: props.total, other: props.other };
   const rows = topK > 0 && all.data ? facetRows(all.data, field, filters) : props.rows;
   const shown = rows.filter(({ value }) => contains(nameOf(value) ?? value, wanted));
@@ -97,9 +97,9 @@ export function FacetGroup(props: FacetGroupProps) {
   );
 }
 
-function withoutField(run: Run, field: FilterField): Run {
-  const { [field]: _, ...filters } = run.filters;
-  return { ...run, filters };
+function ofOthers(run: Run, field: string): Run {
+  const query = withoutField(run.filters.query ?? '', field);
+  return { ...run, filters: query === '' ? {} : { query } };
 }
 
 interface RestProps {

@@ -1,15 +1,15 @@
 /** The most frequent values of each field among the matching logs. */
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useKept } from '../use-kept.ts';
-import type { ExploreQuery, Filter } from '../query.ts';
 import { useFacets } from '../reads.ts';
+import type { Filter } from '../terms.ts';
 import type { Run } from '../use-run.ts';
 import { facetFields, facetRows, isTelling } from './facet-fields.ts';
 import { FacetGroup } from './facet-group.tsx';
 import styles from './facet-sidebar.module.css';
 
 export interface FacetSidebarProps {
-  readonly query: ExploreQuery;
+  readonly filters: readonly Filter[];
   readonly run: Run;
   readonly streamNames: ReadonlyMap<string, string>;
   readonly onFilter: (filter: Filter) => void;
@@ -18,7 +18,7 @@ export interface FacetSidebarProps {
 
 const fieldNames = facetFields.map(({ name }) => name).join(',');
 
-export function FacetSidebar({ query, run, streamNames, ...actions }: FacetSidebarProps) {
+export function FacetSidebar({ filters, run, streamNames, ...actions }: FacetSidebarProps) {
   const { data, error, isPlaceholderData, refetch } = useFacets(run, fieldNames, true);
   const [closed, setClosed] = useKept<readonly string[]>('weir.facets.closed', []);
   if (data === undefined) {
@@ -26,7 +26,7 @@ export function FacetSidebar({ query, run, streamNames, ...actions }: FacetSideb
   }
   const groups = facetFields.map((facetField) => {
     const facet = data.find(({ field }) => field === facetField.name);
-    const rows = facetRows(facet ?? { values: [] }, facetField.field, query.filters);
+    const rows = facetRows(facet ?? { values: [] }, facetField.field, filters);
     return { ...facetField, rows, total: facet?.total ?? 0, other: facet?.other ?? 0 };
   });
   return (
@@ -38,7 +38,7 @@ export function FacetSidebar({ query, run, streamNames, ...actions }: FacetSideb
             key={group.field}
             {...group}
             run={run}
-            filters={query.filters}
+            filters={filters}
             nameOf={(value) => (group.field === 'streamId' ? streamNames.get(value) : undefined)}
             isOpen={!closed.includes(group.field)}
             onToggle={() =>

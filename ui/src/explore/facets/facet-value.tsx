@@ -3,9 +3,9 @@ import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
-import type { Filter } from '../query.ts';
 import { serviceColor } from '../service-color.ts';
 import { severityColor, severityFamily } from '../severity-family.ts';
+import type { Filter } from '../terms.ts';
 import type { FacetRow } from './facet-fields.ts';
 import styles from './facet-value.module.css';
 

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { toVisibleText } from '../../parts/text/visible-text.ts';
 import { type JsonPart, splitJson } from '../../parts/text/json-text.ts';
-import { type Filter, isFilterField } from '../query.ts';
+import type { Filter } from '../terms.ts';
 import { fieldTitle, labelName } from './log-fields.ts';
 import styles from './message-text.module.css';
 import { MessageText } from './message-text.tsx';
@@ -51,7 +51,7 @@ function filterOf(
   const key = textOf(parts[at]!);
   const field = labelName(key);
   const value = parts[at + 2];
-  if (value === undefined || !Object.hasOwn(labels, key) || !isFilterField(field)) return undefined;
+  if (value === undefined || !Object.hasOwn(labels, key)) return undefined;
   return textOf(value) === labels[key]
     ? { field, value: labels[key], isExcluded: false }
     : undefined;

@@ -1,6 +1,6 @@
 /** Actions on a log and on its values. */
 import type { Log } from '../../api/models.ts';
-import type { Filter } from '../query.ts';
+import type { Filter } from '../terms.ts';
 import type { FieldName } from './log-fields.ts';
 
 export interface LogActions {

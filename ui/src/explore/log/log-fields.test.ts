@@ -67,10 +67,11 @@ test('knows which fields can be columns', () => {
   for (const name of ['', 'label.', 'toString', 'hosts']) assert.ok(!isColumnName(name), name);
 });
 
-test('offers filters for fields that the API can filter', () => {
+test('offers filters for fields that queries can name', () => {
   assert.deepEqual(toFilter('host', 'a', false), { field: 'host', value: 'a', isExcluded: false });
   assert.equal(toFilter('message', 'a', false), undefined);
-  assert.equal(toFilter('label.a:b', 'a', false), undefined);
+  assert.equal(toFilter('scope', 'a', false), undefined);
+  assert.equal(toFilter('label.a:b', 'a', false)?.field, 'label.a:b');
 });
 
 test('finds label keys in a sample of many logs', () => {

@@ -1,7 +1,7 @@
 /** Log fields by the names that columns and filters use, with display labels. Pure. */
 import { logFields } from '../../api/log-fields.ts';
 import type { Log } from '../../api/models.ts';
-import { type Filter, isFilterField } from '../query.ts';
+import type { Filter } from '../terms.ts';
 
 /** Name of a field, or `label.<key>`. */
 export type FieldName = string;
@@ -83,9 +83,10 @@ export function fieldRows(log: Log): { fields: readonly FieldRow[]; labels: read
   };
 }
 
-/** @returns undefined for a field without a filter */
+/** @returns undefined for what has no key in queries: a scope is shown with its version */
 export function toFilter(name: FieldName, value: string, isExcluded: boolean): Filter | undefined {
-  return isFilterField(name) ? { field: name, value, isExcluded } : undefined;
+  const isKnown = isColumnName(name) && name !== 'scope';
+  return isKnown ? { field: name, value, isExcluded } : undefined;
 }
 
 /** Label keys of these logs, sorted; samples at most `maxLogs`, evenly spread. */

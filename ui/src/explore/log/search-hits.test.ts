@@ -15,7 +15,11 @@ test('marks words and phrases in any case', () => {
     '[Time]out: connection [RESET by] peer',
   );
   assert.equal(marked('"say \\"no\\""', 'say "no"'), '[say "no"]');
-  assert.equal(marked('a.b (x', 'aXb a.b (X'), 'aXb [a.b] [(X]');
+  assert.equal(marked('a.b "(x"', 'aXb a.b (X'), 'aXb [a.b] [(X]');
+  assert.equal(
+    marked('(time*out OR message:no) host:by', 'time is out by no'),
+    '[time] is [out] by [no]',
+  );
   assert.equal(marked('ÜBER', 'über'), '[über]');
   assert.equal(marked('time timeout', 'timeout'), '[timeout]');
 });

@@ -1,20 +1,16 @@
 /** Where the words of the search occur in a message. Pure, but for the React context. */
 import { createContext } from 'react';
+import { searchedTexts } from '../terms.ts';
 
 /** What the list was searched for; undefined = nothing to mark. */
 export const SearchHits = createContext<RegExp | undefined>(undefined);
 
-/** The syntax of the parameter `search`. */
-const term = /(-?)(?:"((?:[^"\\]|\\[^])*\\?)(?:"|$)|((?:[^\s"]|(?<=[^\s\p{L}\p{N}])"[^"]*"|")+))/gu;
-
-/** Matches the words and phrases of the search, as the service does: substrings, in any case. */
-export function toHits(search: string): RegExp | undefined {
-  const texts = [...search.matchAll(term)]
-    .filter(([whole, minus]) => minus === '' || whole === '-')
-    .map(([, , phrase, word]) => phrase?.replace(/\\(["\\])/g, '$1') ?? word ?? '')
+/** Matches the words and phrases that a query looks for: substrings, in any case. */
+export function toHits(query: string): RegExp | undefined {
+  const texts = searchedTexts(query)
     .filter((text) => text !== '')
     // Of two words that begin alike the longer one is marked.
-    .sort((a, b) => b.length - a.length);
+    .toSorted((a, b) => b.length - a.length);
   if (texts.length === 0) return undefined;
   return new RegExp(
     texts.map((text) => text.toWellFormed().replaceAll(syntax, '\\$&')).join('|'),

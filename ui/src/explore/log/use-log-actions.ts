@@ -1,7 +1,8 @@
 /** Actions of the result list; a stable value until the query changes. */
 import { useMemo, useRef } from 'react';
 import type { Log } from '../../api/models.ts';
-import { type ExploreQuery, type Filter, formatQuery } from '../query.ts';
+import { type ExploreQuery, formatQuery } from '../query.ts';
+import type { Filter } from '../terms.ts';
 import type { LogActions } from './log-actions.ts';
 
 export interface LogActionParts {

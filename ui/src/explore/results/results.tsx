@@ -2,7 +2,8 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { usePreferences } from '../../app/preferences.ts';
-import type { ExploreQuery, Filter, TimeBounds } from '../query.ts';
+import type { ExploreQuery, TimeBounds } from '../query.ts';
+import type { Filter } from '../terms.ts';
 import { ContextSheet } from '../log/context-sheet.tsx';
 import { LinkedLog } from '../log/linked-log.tsx';
 import { ListEnd } from './list-end.tsx';

@@ -16,6 +16,7 @@ import { useLogSelection } from '../grid/use-log-selection.ts';
 import { LogDetail } from '../log/log-detail.tsx';
 import { defaultQuery, formatQuery } from '../query.ts';
 import { toAbsolute } from '../range/range.ts';
+import { withFilter } from '../terms.ts';
 import { formatDuration, spanKey, toSpans } from './trace.ts';
 import styles from './trace-page.module.css';
 import { type TraceLogs, useTrace } from './use-trace.ts';
@@ -108,6 +109,6 @@ function searchOf(traceId: string, logs: readonly Log[]): string {
   return formatQuery({
     ...defaultQuery,
     range: toAbsolute(from! - aroundMs, until! + aroundMs),
-    filters: [{ field: 'traceId', value: traceId, isExcluded: false }],
+    text: withFilter('', { field: 'traceId', value: traceId, isExcluded: false }),
   });
 }

@@ -18,5 +18,5 @@ test('matches a view however its query is written', () => {
 
 test('a view does not include the open log', () => {
   const state = parseQuery('search=x&log=018f2c2e-0000-7000-8000-000000000000');
-  assert.equal(toViewQuery(state), 'search=x');
+  assert.equal(toViewQuery(state), 'query=x');
 });
