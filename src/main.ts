@@ -2,7 +2,7 @@
  * Weir from start to stop: open the parts bottom-up, serve, wait for a stop signal, close in
  * reverse. src/service/ has the steps; the configured roles decide which ones a process needs.
  */
-import { prepareFirstRun } from './admin/first-run.ts';
+import { createFirstLink, prepareFirstRun } from './admin/first-run.ts';
 import {
   type Addresses,
   type FirstRun,
@@ -20,6 +20,7 @@ import { openStore, openWriter } from './service/open-store.ts';
 import { openDataFolder, Parts, startOpening } from './service/opening.ts';
 import { tuneGarbageCollector, untilStopSignal } from './service/process.ts';
 import { createReadiness } from './service/readiness.ts';
+import { sessionsOf } from './service/reads.ts';
 import { serve } from './service/serve.ts';
 
 export interface Weir {
@@ -27,6 +28,8 @@ export interface Weir {
   readonly addresses: Addresses;
   /** Undefined once the secrets of the first run are deleted. */
   readonly firstRun: FirstRun | undefined;
+  /** URL that signs a browser in once; undefined without the token of the first run. */
+  readonly signInUrl: string | undefined;
   /** Finishes in-flight requests, syncs the log, stops the engine; the backlog stays queued. */
   close(): Promise<void>;
 }
@@ -71,11 +74,14 @@ async function openWeir(config: Readonly<Config>): Promise<Weir> {
   // Without the control API a process cannot tell whether earlier secrets are used: it keeps them.
   writeQuickstart(dataDir, roles.has('stream') ? firstRun : readFirstRun(dataDir), addresses);
 
+  const link = firstRun && (await createFirstLink(sessionsOf(config, directory), firstRun));
+
   const opened = parts.move();
   return {
     roles,
     addresses,
     firstRun,
+    signInUrl: link && `${addresses.streamUrl}/#sign-in=${link.code}`,
     async close() {
       await readiness.leave(config.shutdownDelaySeconds);
       await opened.disposeAsync();

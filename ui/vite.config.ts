@@ -14,5 +14,15 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
   },
   // `npm run ui`: pages from here, data from a Weir that runs.
-  server: { proxy: { '/api': { target: weir, secure: false } } },
+  // Sessions are honoured for the origin of Weir only.
+  server: {
+    proxy: {
+      '/api': {
+        target: weir,
+        secure: false,
+        changeOrigin: true,
+        headers: { origin: new URL(weir).origin },
+      },
+    },
+  },
 });

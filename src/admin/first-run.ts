@@ -5,8 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Directory, DirectorySeed, GrantSource } from '../directory/port.ts';
 import { accessScopes, receiverKinds } from '../model/account.ts';
+import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { digestSecret, mintSecret } from '../codec/token-secret.ts';
+import type { Sessions } from './sessions.ts';
 import { dropPending, type FirstRun, readFirstRun, writePending } from './quickstart.ts';
 
 const receiverNames = { http_json: 'json', otlp: 'otlp', prometheus: 'prometheus' } as const;
@@ -89,4 +91,18 @@ function toSeed(firstRun: FirstRun): DirectorySeed {
       },
     ],
   };
+}
+
+/** @returns undefined when the directory cannot store a link. */
+export async function createFirstLink(
+  sessions: Sessions,
+  { accessToken }: FirstRun,
+): Promise<{ readonly code: string } | undefined> {
+  try {
+    return await sessions.createLink(digestSecret(accessToken));
+  } catch (error) {
+    // A full disk must not prevent a start.
+    if (error instanceof AppError && error.code === 'unavailable') return undefined;
+    throw error;
+  }
 }

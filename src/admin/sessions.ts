@@ -5,6 +5,8 @@ import { AppError } from '../model/errors.ts';
 import { randomBase32 } from '../std/random-id.ts';
 
 const maxSessions = 100;
+const linkMs = 10 * 60_000;
+const linkPrefix = 'wrl_';
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -22,6 +24,30 @@ export function createSessions(
       const session = { digest: digestSecret(id), tokenDigest, owner: tokenDigest };
       await store.createSession(session, { maxMs, idleMs, maxSessions });
       return id;
+    },
+    /**
+     * Replaces the earlier link of the token.
+     * @returns the code of the link, which `redeem` takes once within `seconds`.
+     */
+    async createLink(tokenDigest: string): Promise<{ code: string; seconds: number }> {
+      const code = linkPrefix + randomBase32(52);
+      await store.keepSignInLink({ digest: digestSecret(code), tokenDigest }, linkMs);
+      return { code, seconds: linkMs / 1000 };
+    },
+    /**
+     * @param secret of a token, or the code of a link, which is used up
+     * @returns the digest of the token
+     * @throws AppError `unauthenticated`
+     */
+    async redeem(secret: string): Promise<string> {
+      const digest = digestSecret(secret);
+      if (!secret.startsWith(linkPrefix)) return digest;
+      const link = await store.takeSignInLink(digest);
+      if (link !== undefined) return link.tokenDigest;
+      const message =
+        'cannot sign in with this link: it was used or replaced, or it has expired; ' +
+        'create another with: weir open';
+      throw new AppError('unauthenticated', message);
     },
     /** Undefined when it is unknown, ended or expired. Does not check its token. */
     find: use,

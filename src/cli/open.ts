@@ -1,4 +1,4 @@
-/** `weir open`: prints the address of the explorer, and opens it in a browser. */
+/** `weir open`: prints a link that signs in to the explorer, and opens it in a browser. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Command } from 'commander';
@@ -9,6 +9,7 @@ import {
   readQuickstart,
   resolveStreamUrl,
 } from './connection.ts';
+import { openSession } from './session.ts';
 import { CommandError, type Environment, type Terminal } from './terminal.ts';
 
 const examples = `
@@ -26,25 +27,22 @@ export function define(command: Command, terminal: Terminal): void {
       const file = quickstartFile(flags.data, environment);
       const quickstart = readQuickstart(file);
       const { href } = resolveStreamUrl(flags.url, environment, { file, quickstart });
-      const url = `${href.replace(/\/$/, '')}/`;
+      const hasToken = flags.token ?? environment['WEIR_TOKEN'] ?? quickstart.accessToken;
+      const code = hasToken && (await createCode(command, terminal));
+      const url = `${href.replace(/\/$/, '')}/${code ? `#sign-in=${code}` : ''}`;
       writeOut(`${url}\n`);
-      const token = describeToken(flags, environment, quickstart.accessToken && file);
-      if (terminal.isOutTty && token !== undefined) {
-        writeOut(`${styleOut('dim', `sign in with ${token}`)}\n`);
+      if (terminal.isOutTty && code) {
+        writeOut(`${styleOut('dim', 'this link signs one browser in, within 10 minutes')}\n`);
       }
       if (flags.browser) await openBrowser(url, environment);
     });
 }
 
-/** Describes where the token is, never the token. */
-function describeToken(
-  { token }: ConnectionFlags,
-  environment: Environment,
-  file: string | undefined,
-): string | undefined {
-  if (token !== undefined) return 'the token that you gave';
-  if (environment['WEIR_TOKEN'] !== undefined) return 'the token in WEIR_TOKEN';
-  return file && `the accessToken in ${file}`;
+/** @throws CommandError when the service does not create a link for the token */
+async function createCode(command: Command, terminal: Terminal): Promise<string> {
+  const { api } = openSession(command, terminal);
+  const path = ['sign-in-links'];
+  return (await api.call<{ readonly code: string }>({ method: 'POST', path })).code;
 }
 
 /** Resolves once the opener has started. */

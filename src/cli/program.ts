@@ -38,7 +38,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'restore <source-dir>': 'create a data directory (--data) from a backup',
     directory: 'accept or move the directory of accounts and tokens',
     quarantine: 'batches that the store refused for their content',
-    'open [options]': 'print the address of the explorer',
+    'open [options]': 'print a link that signs in to the explorer',
     'completion <shell>': 'print a script that completes commands and options in a shell',
   },
 };

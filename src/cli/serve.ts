@@ -41,7 +41,7 @@ ${settings.join('\n')}
 }
 
 /** Addresses, and on the first run commands to paste. */
-function welcome({ roles, addresses, firstRun }: Weir, dataDir: string): string {
+function welcome({ roles, addresses, firstRun, signInUrl }: Weir, dataDir: string): string {
   const { ingestUrl, streamUrl, opsUrl, caFile } = addresses;
   const lines = [
     ...(roles.has('gateway') ? [`send     ${ingestUrl}`] : []),
@@ -78,8 +78,9 @@ Push a metric:
 
 Open the explorer:
 
-  ${streamUrl}${warning}
-  sign in with ${firstRun.accessToken}
+  ${signInUrl ?? streamUrl}${warning}
+  This link signs one browser in, within 10 minutes; weir open prints another. Or sign in with
+  ${firstRun.accessToken}
 
 For OpenTelemetry and Prometheus see docs/senders.
 

@@ -6,7 +6,7 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
 import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
-import type { Session, TakenTicket } from './port.ts';
+import type { Session, SignInLink, TakenTicket } from './port.ts';
 
 export interface ReceiverRow
   extends Omit<Receiver, 'active' | 'allowedCidrs' | 'limits'>,
@@ -37,6 +37,7 @@ export interface Tables {
   views: View;
   exportTickets: TakenTicket;
   sessions: Session & { createdAtMs: number; usedAtMs: number; expiresAtMs: number };
+  signInLinks: SignInLink & { expiresAtMs: number };
   directoryMigrations: { version: number; appliedAt: string };
 }
 

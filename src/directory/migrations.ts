@@ -153,8 +153,24 @@ const sessions: Step = (text) => [
   sql`create index sessions_by_owner on sessions (owner)`,
 ];
 
+/** A token has at most one link. */
+const signInLinks: Step = (text) => [
+  sql`create table sign_in_links (
+    token_digest ${text} primary key,
+    digest ${text} not null unique,
+    expires_at_ms bigint not null
+  )`,
+];
+
 /** Position + 1 is the version. A released step never changes. */
-const steps = [initial, statisticsAndViews, exportTickets, tokensOfAllAccounts, sessions];
+const steps = [
+  initial,
+  statisticsAndViews,
+  exportTickets,
+  tokensOfAllAccounts,
+  sessions,
+  signInLinks,
+];
 
 /**
  * @param text type of columns of text, with an order by bytes.

@@ -167,6 +167,17 @@ export interface SessionStore {
   useSession(digest: string, limits: Pick<SessionLimits, 'idleMs'>): Promise<Session | undefined>;
   endSession(digest: string): Promise<void>;
   endSessionsOf(owner: string): Promise<void>;
+  /** Replaces the earlier link of the token. */
+  keepSignInLink(link: SignInLink, ttlMs: number): Promise<void>;
+  /** Removes the link; undefined when it is unknown, used, replaced or expired. */
+  takeSignInLink(digest: string): Promise<SignInLink | undefined>;
+}
+
+/** Signs a browser in once, with a token that it does not get. */
+export interface SignInLink {
+  /** Lower-case hex SHA-256 of the link's code. */
+  readonly digest: string;
+  readonly tokenDigest: string;
 }
 
 /**

@@ -9,6 +9,12 @@ const usedEveryMs = 60_000;
 
 /** Concurrent writes: sessions are not cached, so that a sign-out holds on all nodes at once. */
 export function createSessionQueries(database: Database): SessionStore {
+  return { ...sessionQueries(database), ...linkQueries(database) };
+}
+
+function sessionQueries(
+  database: Database,
+): Omit<SessionStore, 'keepSignInLink' | 'takeSignInLink'> {
   const { clockMs } = database;
   return {
     createSession: (session, { maxMs, idleMs, maxSessions }) =>
@@ -75,6 +81,45 @@ export function createSessionQueries(database: Database): SessionStore {
       database.writeConcurrently(async (tx) => {
         await tx.deleteFrom('sessions').where('owner', '=', owner).execute();
       }),
+  };
+}
+
+function linkQueries(database: Database): Pick<SessionStore, 'keepSignInLink' | 'takeSignInLink'> {
+  const { clockMs } = database;
+  return {
+    keepSignInLink: (link, ttlMs) =>
+      database.writeConcurrently(async (tx) => {
+        await tx.deleteFrom('signInLinks').where('expiresAtMs', '<=', clockMs).execute();
+        const values = { ...link, expiresAtMs: sql<number>`${clockMs} + ${ttlMs}` };
+        const { digest, expiresAtMs } = values;
+        await tx
+          .insertInto('signInLinks')
+          .values(values)
+          .onConflict((conflict) =>
+            conflict.column('tokenDigest').doUpdateSet({ digest, expiresAtMs }),
+          )
+          .execute();
+      }),
+
+    takeSignInLink: async (digest) => {
+      // Reads first: a forged code then never waits for a writer or delays one.
+      const known = await database.read((db) =>
+        db
+          .selectFrom('signInLinks')
+          .select('digest')
+          .where('digest', '=', digest)
+          .executeTakeFirst(),
+      );
+      if (!known) return undefined;
+      return database.writeConcurrently((tx) =>
+        tx
+          .deleteFrom('signInLinks')
+          .where('digest', '=', digest)
+          .where('expiresAtMs', '>', clockMs)
+          .returning(['digest', 'tokenDigest'])
+          .executeTakeFirst(),
+      );
+    },
   };
 }
 

@@ -67,6 +67,8 @@ export interface SessionRoute {
   readonly summary: string;
   /** Undefined = the answer has no body. */
   readonly response: z.ZodType | undefined;
+  /** For programs with a bearer token; absent = only for the explorer's own pages. */
+  readonly isForPrograms?: true;
   /** @throws AppError */
   readonly handle: (
     parts: SessionParts,
@@ -75,7 +77,6 @@ export interface SessionRoute {
   ) => Promise<unknown>;
 }
 
-/** Only for the explorer's own pages. */
 export const sessionRoutes: readonly SessionRoute[] = [
   {
     method: 'GET',
@@ -91,10 +92,11 @@ export const sessionRoutes: readonly SessionRoute[] = [
     method: 'POST',
     path: '/api/v1/session',
     operationId: 'signIn',
-    summary: 'Begin a session with a token, in a cookie',
+    summary: 'Begin a session with a token or the code of a sign-in link, in a cookie',
     response: undefined,
     async handle({ admission, sessions }, request, reply) {
-      const tokenDigest = digestSecret(admission.bearer(readHeaders(request.raw))); // 401
+      const secret = admission.bearer(readHeaders(request.raw)); // 401
+      const tokenDigest = await sessions.redeem(secret); // 401
       await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
       const earlier = sessionId(request);
       if (earlier !== undefined) await sessions.end(earlier);
@@ -125,17 +127,32 @@ export const sessionRoutes: readonly SessionRoute[] = [
       reply.header('set-cookie', toCookie('', 0));
     },
   },
+  {
+    method: 'POST',
+    path: '/api/v1/admin/sign-in-links',
+    operationId: 'createSignInLink',
+    summary:
+      'Create a link that signs a browser in once with this token: {streamUrl}/#sign-in={code}',
+    response: z.object({ code: z.string(), seconds: z.int() }),
+    isForPrograms: true,
+    async handle({ admission, sessions }, request) {
+      // No session: it could prolong itself.
+      const tokenDigest = digestSecret(admission.bearer(readHeaders(request.raw))); // 401
+      await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
+      return sessions.createLink(tokenDigest);
+    },
+  },
 ];
 
 export function mountSessions(app: FastifyInstance, { sessions, ...rest }: CallerParts): void {
   if (sessions === undefined) return;
   const parts = { sessions, ...rest };
-  for (const { method, path, response, handle } of sessionRoutes) {
+  for (const { method, path, response, isForPrograms, handle } of sessionRoutes) {
     app.route({
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       url: path,
       handler: async (request, reply) => {
-        const fault = originFault(request, parts.publicUrl());
+        const fault = isForPrograms ? undefined : originFault(request, parts.publicUrl());
         if (fault !== undefined) {
           throw new AppError('forbidden', `cannot use sessions here: ${fault}`);
         }
@@ -155,13 +172,15 @@ const sessionErrors: readonly ErrorCode[] = [
 ];
 
 export function describeSession(route: SessionRoute): Operation {
-  const { method, path, operationId, summary, response } = route;
+  const { method, path, operationId, summary, response, isForPrograms } = route;
   const content = response && { content: { 'application/json': { schema: toSchema(response) } } };
   const describe = {
     operationId,
     summary,
-    description: "Only for the explorer's own pages, which a browser marks as such.",
-    security: operationId === 'signIn' ? [{ token: [] }] : [],
+    ...(!isForPrograms && {
+      description: "Only for the explorer's own pages, which a browser marks as such.",
+    }),
+    security: method === 'POST' ? [{ token: [] }] : [],
     responses: {
       [response === undefined ? 204 : 200]: { description: summary, ...content },
       ...errorResponses(sessionErrors),

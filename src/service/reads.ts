@@ -2,7 +2,9 @@
 import { adminRoutes } from '../admin/admin.ts';
 import type { Addresses } from '../admin/quickstart.ts';
 import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
-import { createSessions } from '../admin/sessions.ts';
+import { createSessions, type Sessions } from '../admin/sessions.ts';
+import type { Config } from '../config/schema.ts';
+import type { SessionStore } from '../directory/port.ts';
 import { createMetricRoutes } from '../metrics/routes.ts';
 import type { Queue } from '../queue/port.ts';
 import type { ServerParts } from '../server/server.ts';
@@ -59,9 +61,15 @@ export function createReads(
     ],
     tickets: createTicketRoutes(exporter, tickets),
     admin: adminRoutes({ directory, grants, queue, store, telemetry: directoryEvents }, addresses),
-    sessions: createSessions(directory, {
-      maxMs: config.stream.sessionMaxDays * dayMs,
-      idleMs: config.stream.sessionIdleHours * hourMs,
-    }),
+    sessions: sessionsOf(config, directory),
   };
+}
+
+/** Without state: all callers have the same sessions. */
+export function sessionsOf({ stream }: Config, store: SessionStore): Sessions {
+  const { sessionMaxDays, sessionIdleHours } = stream;
+  return createSessions(store, {
+    maxMs: sessionMaxDays * dayMs,
+    idleMs: sessionIdleHours * hourMs,
+  });
 }

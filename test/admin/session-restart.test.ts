@@ -1,14 +1,15 @@
-/** Sessions of the explorer over a restart of the service. */
+/** The first sign-in of the explorer, and sessions over a restart of the service. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBrowser } from '../harness/browser.ts';
 import { startService } from '../harness/service.ts';
 
-test('a session survives a restart, also of a killed service', async () => {
+test('the printed link begins a session that survives restarts and kills', async () => {
   const service = await startService();
   try {
     const browser = openBrowser(service);
-    await browser.signIn();
+    const [, code = ''] = /\/#sign-in=(wrl_\w+)/.exec(service.process.stdout()) ?? [];
+    await browser.signIn(code);
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       await service.kill(signal);
       await service.start();

@@ -218,3 +218,61 @@ test('a live tail ends with the session', async () => {
   await person.send('DELETE', '/api/v1/session');
   assert.ok((await tail).status > 0, 'the response ended');
 });
+
+async function createLink(token = service.quickstart.accessToken): Promise<string> {
+  const url = `${service.quickstart.streamUrl}/api/v1/admin/sign-in-links`;
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await service.http.send(url, { method: 'POST', headers });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json<{ code: string }>().code;
+}
+
+const useCode = (code: string) =>
+  openBrowser(service).send('POST', '/api/v1/session', {
+    headers: { authorization: `Bearer ${code}` },
+  });
+
+test('a link signs in once, with the scopes of its token', async () => {
+  const { token } = await newToken();
+  const code = await createLink(token);
+  const person = openBrowser(service);
+  await person.signIn(code);
+  assert.equal((await person.send('GET', '/api/v1/logs')).status, 200);
+  assert.equal((await person.send('GET', '/api/v1/admin/tokens')).status, 403);
+  const again = await useCode(code);
+  assert.equal(again.status, 401);
+  assert.match(again.text, /it was used or replaced, or it has expired.*weir open/);
+});
+
+test('a link is not used up by a preview, and opens nothing but a session', async () => {
+  const { token } = await newToken();
+  const code = await createLink(token);
+  const { streamUrl, accountId } = service.quickstart;
+  for (const method of ['GET', 'HEAD']) {
+    await service.http.send(`${streamUrl}/`, { method });
+    await service.http.send(`${streamUrl}/api/v1/session`, { method });
+  }
+  const headers = { authorization: `Bearer ${code}`, 'x-active-account': accountId };
+  for (const path of ['/api/v1/logs', '/api/v1/admin/whoami']) {
+    assert.equal((await service.http.send(streamUrl + path, { headers })).status, 401, path);
+  }
+  const foreignUse = await openBrowser(service).send('POST', '/api/v1/session', {
+    headers: { ...headers, 'sec-fetch-site': 'cross-site' },
+  });
+  assert.equal(foreignUse.status, 403);
+  assert.equal((await useCode(code)).status, 204, 'still unused');
+});
+
+test('a new link replaces the last one, and a revoked token has none', async () => {
+  const { token, tokenId } = await newToken();
+  const first = await createLink(token);
+  const second = await createLink(token);
+  assert.equal((await useCode(first)).status, 401);
+  await service.admin('POST', `/tokens/${tokenId}/revoke`);
+  assert.equal((await useCode(second)).status, 401);
+});
+
+test('a session creates no link: it could prolong itself', async () => {
+  const answer = await browser.send('POST', '/api/v1/admin/sign-in-links');
+  assert.equal(answer.status, 401);
+});

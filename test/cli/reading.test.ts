@@ -8,6 +8,7 @@ import { run } from '../../src/cli/program.ts';
 import { exitCodes, type Terminal } from '../../src/cli/terminal.ts';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { type Service, startService } from '../harness/service.ts';
+import { openBrowser } from '../harness/browser.ts';
 import { until } from '../harness/until.ts';
 import { captureTerminal } from './captured-terminal.ts';
 import { noTerminal, startInPipes, startInTerminal, weirWords } from './weir-command.ts';
@@ -251,12 +252,23 @@ test('lists, shows and deletes saved views', async () => {
   assert.equal((await weir('view', 'show', viewId)).code, exitCodes.failed);
 });
 
-test("prints the explorer's address, and in a terminal its token", async () => {
+test('prints a link that signs a browser in, and without a token the address', async () => {
   const { streamUrl, accessToken } = service.quickstart;
-  assert.equal((await weir('open')).out, `${streamUrl}/\n`);
   const { out } = await weirIn({ isOutTty: true }, 'open');
-  assert.match(out, /sign in with the accessToken in .*quickstart\.json/);
+  const [url = '', hint = ''] = out.split('\n');
+  assert.match(url, /^https:\/\/localhost:\d+\/#sign-in=wrl_[a-z2-7]{52}$/);
+  assert.ok(url.startsWith(`${streamUrl}/#`));
+  assert.match(hint, /signs one browser in, within 10 minutes/);
   assert.ok(!out.includes(accessToken));
+  const browser = openBrowser(service);
+  await browser.signIn(url.slice(url.indexOf('wrl_')));
+  assert.equal((await browser.send('GET', '/api/v1/admin/whoami')).status, 200);
+
+  const elsewhere = await weirIn({ environment: {} }, 'open', '--url', streamUrl);
+  assert.equal(elsewhere.out, `${streamUrl}/\n`);
+  const refused = await weir('open', '--token', 'wra_unknown');
+  assert.equal(refused.code, exitCodes.failed);
+  assert.match(refused.error, /^weir: .*\(401\)\n$/);
   const missing = await weirIn(
     { environment: { ...environment, PATH: '/nowhere' } },
     'open',

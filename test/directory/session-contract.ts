@@ -60,6 +60,32 @@ export function sessionContract(current: () => Directory): void {
     assert.deepEqual(await directory.useSession(session.digest, limits), session);
   });
 
+  test('gives a link to exactly one of concurrent takers', async () => {
+    const directory = current();
+    const link = { digest: newDigest(), tokenDigest: newDigest() };
+    const other = { digest: newDigest(), tokenDigest: newDigest() };
+    await directory.keepSignInLink(link, 60_000);
+    await directory.keepSignInLink(other, 60_000);
+    const takers = Array.from({ length: 12 }, () => directory.takeSignInLink(link.digest));
+    const taken = (await Promise.all(takers)).filter((each) => each !== undefined);
+    assert.deepEqual(taken, [link]);
+    assert.deepEqual(await directory.takeSignInLink(other.digest), other);
+    assert.equal(await directory.takeSignInLink(newDigest()), undefined);
+  });
+
+  test('a link expires, and a new one of its token replaces it', async () => {
+    const directory = current();
+    const tokenDigest = newDigest();
+    const first = { digest: newDigest(), tokenDigest };
+    const second = { digest: newDigest(), tokenDigest };
+    await directory.keepSignInLink(first, 60_000);
+    await directory.keepSignInLink(second, 60_000);
+    assert.equal(await directory.takeSignInLink(first.digest), undefined);
+    assert.deepEqual(await directory.takeSignInLink(second.digest), second);
+    await directory.keepSignInLink(first, -1);
+    assert.equal(await directory.takeSignInLink(first.digest), undefined);
+  });
+
   test('keeps a maximum of sessions of one owner', async () => {
     const directory = current();
     const sessions = [newSession('me'), newSession('me'), newSession('me')];

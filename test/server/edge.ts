@@ -258,6 +258,8 @@ const noSessions: SessionStore = {
   useSession: async () => undefined,
   endSession: async () => undefined,
   endSessionsOf: async () => undefined,
+  keepSignInLink: async () => undefined,
+  takeSignInLink: async () => undefined,
 };
 
 function fakeQueue(state: EdgeState) {

@@ -1,17 +1,11 @@
 /**
- * Typed calls of Weir's API, generated from its OpenAPI document. Each call sends the token in a
- * header, never in a URL; an error response is thrown as an `ApiProblem`.
+ * Typed calls of Weir's API, generated from its OpenAPI document. The session
+ * cookie authenticates each call; an error response is thrown as an `ApiProblem`.
  */
 import createClient, { type Client } from 'openapi-fetch';
 import { ApiProblem, unreachable } from './problem.ts';
 import { noteServiceTime } from './service-clock.ts';
 import type { paths } from './schema.d.ts';
-
-export interface Credentials {
-  readonly token: string;
-  /** Undefined = the call concerns no account. */
-  readonly accountId: string | undefined;
-}
 
 export interface Api extends Pick<Client<HeadedPaths>, 'GET' | 'POST' | 'PATCH' | 'DELETE'> {
   /** For responses that the schema cannot type, such as event streams. */
@@ -27,11 +21,17 @@ type HeadedPaths = {
   };
 };
 
-/** @param onRefused called on every 401: the token is no longer valid */
-export function createApi(credentials: Credentials, onRefused: (problem: ApiProblem) => void): Api {
-  const { token, accountId } = credentials;
+/**
+ * @param accountId undefined = the calls concern no account
+ * @param onRefused called on every 401: the session is over
+ */
+export function createApi(
+  accountId: string | undefined,
+  onRefused: (problem: ApiProblem) => void,
+): Api {
   const headers = {
-    authorization: `Bearer ${token}`,
+    // Without it the service does not honour the cookie.
+    'x-weir-explorer': '1',
     ...(accountId !== undefined && { 'x-active-account': accountId }),
   };
   const checkedFetch = async (input: Request): Promise<Response> => {

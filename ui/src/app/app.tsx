@@ -2,6 +2,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
+import { Loading } from '../parts/feedback/loading.tsx';
 import { Toasts } from '../parts/feedback/toasts.tsx';
 import { AppContext } from './context.ts';
 import { apiOf, type Session, SessionStore, useSession } from './session.ts';
@@ -11,18 +12,22 @@ import { SignIn } from './sign-in.tsx';
 
 export function App() {
   const [store] = useState(() => new SessionStore());
-  const session = useSession(store);
   useEffect(listenToKeys, []);
+  useEffect(() => store.follow(), [store]);
   return (
     <Toasts>
-      {session === undefined ? (
-        <SignIn store={store} />
-      ) : (
-        // Remounted per account, so that no data of one account shows in another.
-        <SignedIn key={session.token + session.accountId} store={store} session={session} />
-      )}
+      <Current store={store} />
     </Toasts>
   );
+}
+
+function Current({ store }: { store: SessionStore }) {
+  const state = useSession(store);
+  if (state.phase === 'loading') return <Loading />;
+  if (state.phase === 'signed out') return <SignIn store={store} reason={state.reason} />;
+  const { session } = state;
+  // Remounted per account, so that no data of one account shows in another.
+  return <SignedIn key={session.tokenId + session.accountId} store={store} session={session} />;
 }
 
 function SignedIn({ store, session }: { store: SessionStore; session: Session }) {
@@ -31,10 +36,9 @@ function SignedIn({ store, session }: { store: SessionStore; session: Session })
     () => ({
       api: apiOf(store, session),
       session,
-      signOut: () => store.signOut(),
+      signOut: (isEverywhere: boolean) => store.signOut(isEverywhere),
       switchAccount: (accountId: string) => store.switchAccount(accountId),
-      // On failure the next call of the page reports the error.
-      refreshSession: () => void store.signIn(session.token).catch(() => undefined),
+      refreshSession: () => void store.refresh(),
     }),
     [store, session],
   );

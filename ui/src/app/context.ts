@@ -7,7 +7,8 @@ import type { Session } from './session.ts';
 export interface AppContext {
   readonly api: Api;
   readonly session: Session;
-  readonly signOut: () => void;
+  /** Here, or in every browser. @throws ApiProblem: the session remains */
+  readonly signOut: (isEverywhere: boolean) => Promise<void>;
   readonly switchAccount: (accountId: string) => void;
   /** Reloads the accounts of the token. */
   readonly refreshSession: () => void;

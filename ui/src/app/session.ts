@@ -1,80 +1,128 @@
 /**
- * The session: the access token (kept for this tab only), its accounts and the active one. A plain
- * store; React reads it through `useSession`.
+ * The session: whom the cookie of the service signs in, in all tabs, and the account that this tab
+ * shows. No script can read the cookie. A plain store; React reads it through `useSession`.
  */
 import { useSyncExternalStore } from 'react';
 import { type Api, createApi, dataOf } from '../api/client.ts';
 import type { WhoAmI } from '../api/models.ts';
+import { ApiProblem } from '../api/problem.ts';
 
-export interface Session {
-  readonly token: string;
-  readonly scopes: WhoAmI['scopes'];
-  readonly accounts: WhoAmI['accounts'];
+export interface Session extends WhoAmI {
   readonly accountId: string;
 }
 
-/** Session storage is cleared when the tab is closed. */
-const storageKey = 'weir.session';
+export type SessionState =
+  | { readonly phase: 'loading' }
+  /** Why there is no session; may be empty. */
+  | { readonly phase: 'signed out'; readonly reason: string }
+  | { readonly phase: 'signed in'; readonly session: Session };
+
+/** Of this tab. */
+const accountKey = 'weir.account';
+const linkPattern = /^#sign-in=(wrl_[a-z2-7]+)$/;
 
 export class SessionStore {
-  #session: Session | undefined = read();
-  /** Why the last session ended, shown on the sign-in form. */
-  #farewell = '';
+  #state: SessionState = { phase: 'loading' };
   readonly #listeners = new Set<() => void>();
+  /** Tells the other tabs about a sign-in or sign-out. */
+  readonly #tabs = new BroadcastChannel('weir.session');
+  readonly #api = createApi(undefined, () => {});
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
-  readonly current = (): Session | undefined => this.#session;
+  readonly current = (): SessionState => this.#state;
 
-  get farewell(): string {
-    return this.#farewell;
+  /** Follows the session of the browser. @returns stops following */
+  follow(): () => void {
+    const refresh = () => void this.refresh();
+    this.#tabs.addEventListener('message', refresh);
+    addEventListener('hashchange', refresh);
+    refresh();
+    return () => {
+      this.#tabs.removeEventListener('message', refresh);
+      removeEventListener('hashchange', refresh);
+    };
   }
 
-  /** @throws ApiProblem for an invalid token */
-  async signIn(token: string): Promise<void> {
-    const api = createApi({ token, accountId: undefined }, () => {});
-    const { scopes, accounts } = await dataOf(api.GET('/api/v1/admin/whoami'));
-    const first = accounts[0];
-    if (first === undefined) throw new Error('cannot sign in: this token has no account');
-    const known = accounts.find(({ accountId }) => accountId === this.#session?.accountId);
-    this.#set({ token, scopes, accounts, accountId: (known ?? first).accountId });
+  /** Loads the session, or begins one with the link in the URL. A signed-in browser ignores it. */
+  async refresh(): Promise<void> {
+    const code = takeLinkCode();
+    try {
+      const { isSignedIn } = await dataOf(this.#api.GET('/api/v1/session'));
+      if (isSignedIn) await this.#load();
+      else if (code !== undefined) await this.signIn(code);
+      else this.ended(this.#state.phase === 'signed out' ? this.#state.reason : '');
+    } catch (error) {
+      // A session remains: the next call of the page reports the error.
+      if (this.#state.phase !== 'signed in') this.ended(messageOf(error));
+    }
+  }
+
+  /** @param secret token or code of a link @throws ApiProblem */
+  async signIn(secret: string): Promise<void> {
+    const headers = { authorization: `Bearer ${secret}` };
+    await this.#api.POST('/api/v1/session', { headers });
+    await this.#load();
+    this.#tabs.postMessage('');
+  }
+
+  /** @throws ApiProblem: the session remains */
+  async signOut(isEverywhere: boolean): Promise<void> {
+    try {
+      if (isEverywhere) await this.#api.DELETE('/api/v1/sessions');
+      else await this.#api.DELETE('/api/v1/session');
+    } catch (error) {
+      if (!(error instanceof ApiProblem && error.status === 401)) throw error;
+    }
+    this.ended();
+    this.#tabs.postMessage('');
   }
 
   switchAccount(accountId: string): void {
-    if (this.#session !== undefined) this.#set({ ...this.#session, accountId });
+    if (this.#state.phase !== 'signed in') return;
+    sessionStorage.setItem(accountKey, accountId);
+    this.#set({ phase: 'signed in', session: { ...this.#state.session, accountId } });
   }
 
-  signOut(reason = ''): void {
-    this.#farewell = reason;
-    this.#set(undefined);
+  ended(reason = ''): void {
+    this.#set({ phase: 'signed out', reason });
   }
 
-  #set(session: Session | undefined): void {
-    this.#session = session;
-    if (session === undefined) sessionStorage.removeItem(storageKey);
-    else sessionStorage.setItem(storageKey, JSON.stringify(session));
+  async #load(): Promise<void> {
+    const whoami = await dataOf(this.#api.GET('/api/v1/admin/whoami'));
+    const { accounts } = whoami;
+    const chosen = sessionStorage.getItem(accountKey);
+    const account = accounts.find(({ accountId }) => accountId === chosen) ?? accounts[0];
+    if (account === undefined) throw new Error('cannot sign in: this token has no account');
+    this.#set({ phase: 'signed in', session: { ...whoami, accountId: account.accountId } });
+  }
+
+  #set(state: SessionState): void {
+    this.#state = state;
     for (const listener of this.#listeners) listener();
   }
 }
 
-export function useSession(store: SessionStore): Session | undefined {
+export function useSession(store: SessionStore): SessionState {
   return useSyncExternalStore(store.subscribe, store.current);
 }
 
-export function apiOf(store: SessionStore, { token, accountId }: Session): Api {
-  return createApi({ token, accountId }, () =>
-    store.signOut('This token is no longer valid: it was revoked, was deleted or has expired.'),
+export function apiOf(store: SessionStore, { accountId }: Session): Api {
+  return createApi(accountId, () =>
+    store.ended('The session is over: it has expired, or its token is no longer valid.'),
   );
 }
 
-function read(): Session | undefined {
-  try {
-    return (
-      (JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Session | null) ?? undefined
-    );
-  } catch {
-    return undefined;
-  }
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Removes the code from the URL, so that it is in no history and no copied address. */
+function takeLinkCode(): string | undefined {
+  const code = linkPattern.exec(location.hash)?.[1];
+  if (code === undefined) return undefined;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  return code;
 }

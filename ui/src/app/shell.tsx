@@ -5,12 +5,15 @@ import { Button } from '../parts/controls/button.tsx';
 import { ErrorBoundary } from '../parts/feedback/error-boundary.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
+import { Menu } from '../parts/controls/menu.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
+import { useToast } from '../parts/feedback/toasts.tsx';
 import { Page as Frame } from '../parts/layout/page.tsx';
 import { useApp } from './context.ts';
 import { HelpSheet } from './help-sheet.tsx';
 import { homeOf, type Page, pages } from './pages.tsx';
 import { changePreferences, type Theme, usePreferences } from './preferences.ts';
+import { messageOf } from './session.ts';
 import styles from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 import { Wordmark } from './wordmark.tsx';
@@ -80,6 +83,11 @@ function Allowed({ page }: { page: Page }) {
 
 function Header({ onHelp }: { onHelp: () => void }) {
   const { session, signOut, switchAccount } = useApp();
+  const toast = useToast();
+  const leave = (isEverywhere: boolean) =>
+    void signOut(isEverywhere).catch((error: unknown) =>
+      toast(`You are still signed in: ${messageOf(error)}`),
+    );
   return (
     <header className={styles.header}>
       <Link href={homeOf(session.scopes)} className={styles.home} aria-label="Weir: start">
@@ -105,9 +113,14 @@ function Header({ onHelp }: { onHelp: () => void }) {
         <Button tone="bare" label="Help and keyboard shortcuts" onPress={onHelp}>
           <Icon name="help" />
         </Button>
-        <Button tone="bare" label="Sign out" onPress={signOut}>
-          <Icon name="sign-out" />
-        </Button>
+        <Menu
+          label="Sign out"
+          icon="sign-out"
+          items={[
+            { label: 'Sign out', onPick: () => leave(false) },
+            { label: 'Sign out in every browser', onPick: () => leave(true) },
+          ]}
+        />
       </div>
     </header>
   );

@@ -2,13 +2,19 @@
 import { type SubmitEvent, useState } from 'react';
 import { Button } from '../parts/controls/button.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
-import type { SessionStore } from './session.ts';
+import { messageOf, type SessionStore } from './session.ts';
 import styles from './sign-in.module.css';
 import { Wordmark } from './wordmark.tsx';
 
-export function SignIn({ store }: { store: SessionStore }) {
+export interface SignInProps {
+  readonly store: SessionStore;
+  /** Why the last session ended; may be empty. */
+  readonly reason: string;
+}
+
+export function SignIn({ store, reason }: SignInProps) {
   const [token, setToken] = useState('');
-  const [fault, setFault] = useState(store.farewell);
+  const [fault, setFault] = useState('');
   const [isBusy, setIsBusy] = useState(false);
 
   const signIn = async (event: SubmitEvent<HTMLFormElement>) => {
@@ -22,7 +28,7 @@ export function SignIn({ store }: { store: SessionStore }) {
     try {
       await store.signIn(secret);
     } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
+      setFault(messageOf(error));
       setIsBusy(false);
     }
   };
@@ -45,9 +51,9 @@ export function SignIn({ store }: { store: SessionStore }) {
             onChange={(event) => setToken(event.target.value)}
           />
         </label>
-        {fault !== '' && (
+        {(fault || reason) !== '' && (
           <Notice tone="danger">
-            <p className={styles.fault}>{fault}</p>
+            <p className={styles.fault}>{fault || reason}</p>
           </Notice>
         )}
         <Button type="submit" tone="primary" isDisabled={isBusy || token.trim() === ''}>
@@ -55,8 +61,8 @@ export function SignIn({ store }: { store: SessionStore }) {
         </Button>
         <p className={styles.hint}>
           The first access token is in <code>quickstart.json</code> in the data directory of Weir;
-          more are created with <code>weir token create</code>. The token is kept until this tab is
-          closed.
+          more are created with <code>weir token create</code>. <code>weir open</code> prints a link
+          that signs in without it.
         </p>
       </form>
     </main>

@@ -1,6 +1,6 @@
-/** Menu behind a button with three dots. */
+/** Menu behind a button, with three dots by default. */
 import { Menu as BaseMenu } from '@base-ui/react/menu';
-import { Icon } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
 import styles from './menu.module.css';
 
 export interface MenuItem {
@@ -12,14 +12,15 @@ export interface MenuItem {
 export interface MenuProps {
   /** Accessible name of the button, such as `More for checkout`. */
   readonly label: string;
+  readonly icon?: IconName;
   readonly items: readonly MenuItem[];
 }
 
-export function Menu({ label, items }: MenuProps) {
+export function Menu({ label, icon = 'more', items }: MenuProps) {
   return (
     <BaseMenu.Root>
       <BaseMenu.Trigger className={styles.trigger} aria-label={label} title={label}>
-        <Icon name="more" />
+        <Icon name={icon} />
       </BaseMenu.Trigger>
       <BaseMenu.Portal>
         <BaseMenu.Positioner className={styles.positioner} align="end" sideOffset={4}>
