@@ -17,6 +17,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'histogram [options] [search...]': 'show log counts over time; default: the last hour',
     'facets [options] [field...]':
       'show the most common values of fields; default: severity, service and host',
+    'stats [options] [stat...]':
+      'show counts, sums, averages and percentiles of fields by time and groups',
     'export [options] [search...]': 'write all matching logs, newest first',
   },
   'Send:': {
@@ -51,6 +53,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   trace: () => import('./reading/trace.ts'),
   histogram: () => import('./reading/histogram.ts'),
   facets: () => import('./reading/facets.ts'),
+  stats: () => import('./reading/stats.ts'),
   export: () => import('./reading/export.ts'),
   send: () => import('./sending/send.ts'),
   import: () => import('./sending/import.ts'),

@@ -80,9 +80,14 @@ export function planContext(
   };
 }
 
-/** Buckets have edges at whole milliseconds; the filter keeps the exact range. */
-export function planHistogram(context: ReadContext, query: HistogramQuery): HistogramPlan {
-  const { startTime, endTime } = query;
+/**
+ * Buckets have edges at whole milliseconds; the filter keeps the exact range. @throws AppError
+ * `malformed`
+ */
+export function toBucketRange({
+  startTime,
+  endTime,
+}: Pick<HistogramQuery, 'startTime' | 'endTime'>) {
   if (endTime <= startTime) {
     throw new AppError(
       'malformed',
@@ -93,9 +98,16 @@ export function planHistogram(context: ReadContext, query: HistogramQuery): Hist
     );
   }
   return {
-    filter: toFilter(context, { ...query, sinceTime: startTime, untilTime: endTime }),
     startMs: Number(startTime / nanosPerMilli),
     endMs: Number((endTime + nanosPerMilli - 1n) / nanosPerMilli),
+  };
+}
+
+export function planHistogram(context: ReadContext, query: HistogramQuery): HistogramPlan {
+  const { startTime, endTime } = query;
+  return {
+    ...toBucketRange(query),
+    filter: toFilter(context, { ...query, sinceTime: startTime, untilTime: endTime }),
     buckets: query.buckets,
     groupBy: query.groupBy?.field,
     topK: query.topK,

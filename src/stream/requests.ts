@@ -40,7 +40,7 @@ function equality(field: EqualityField) {
 }
 
 /** Filters of every read of logs except `/logs/{logId}`. */
-const filters = {
+export const filters = {
   streamId: anyOf(uuid, logFields.streamId.filter.help),
   ...(Object.fromEntries(equalityFields.map((field) => [field, equality(field)])) as Readonly<
     Record<EqualityField, ReturnType<typeof equality>>
@@ -86,10 +86,14 @@ export const listQuery = z.strictObject({
   since: cursor('Fetches logs newer than this position, the oldest of them first.').optional(),
 });
 
+export const bucketRange = {
+  startTime: timestamp('Start of the range; synonym: sinceTime.'),
+  endTime: timestamp('End of the range, exclusive; synonym: untilTime.'),
+};
+
 export const histogramQuery = z.strictObject({
   ...filters,
-  startTime: timestamp('Start of the first bucket; synonym: sinceTime.'),
-  endTime: timestamp('End of the last bucket, exclusive; synonym: untilTime.'),
+  ...bucketRange,
   buckets: integer(1, maxBuckets, 'Number of buckets; default 60.').default(60),
   groupBy: groupField
     .optional()

@@ -6,7 +6,7 @@ import { toReadRequest } from '../../test/harness/read-request.ts';
 import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { decodeLogId, encodeLogId, maxTie, nilLogId } from '../model/log-id.ts';
-import type { FacetsPlan, HistogramPlan, ListPlan, LogRecord } from '../model/plan.ts';
+import type { FacetsPlan, HistogramPlan, ListPlan, LogRecord, StatsPlan } from '../model/plan.ts';
 import { planFacets } from './plan.ts';
 import { createStreamRoutes } from './routes.ts';
 import type { FacetsBatchResponse, HistogramResponse, ListResponse } from './responses.ts';
@@ -34,7 +34,7 @@ function record(timeNanos: bigint, tie: bigint): LogRecord {
 
 /** Answers from `logs` by the contract of the store, and records plans. */
 function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
-  const plans: (ListPlan | HistogramPlan | FacetsPlan)[] = [];
+  const plans: (ListPlan | HistogramPlan | FacetsPlan | StatsPlan)[] = [];
   const streamRoutes = createStreamRoutes({
     store: {
       async list(plan) {
@@ -65,6 +65,13 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
           total: 3,
         }));
       },
+      async stats(plan) {
+        plans.push(plan);
+        const values = plan.stats.map((_, i) => i + 60);
+        const points = [{ bucket: plan.buckets - 1, values }];
+        const rest = { values: undefined, points };
+        return { groups: [{ values: plan.by.map(() => 'v'), points }, rest], isExact: true };
+      },
     },
     grants: {
       streams: async () => [stream(first), stream(second, { retentionDays: 1 })],
@@ -80,6 +87,7 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
     list: (query = {}) => read('/api/v1/logs', query) as Promise<ListResponse>,
     histogram: (query = {}) => read('/api/v1/histogram', query) as Promise<HistogramResponse>,
     one: (logId: string) => read('/api/v1/logs/:logId', {}, { logId }) as Promise<LogRecord>,
+    stats: (query = {}) => read('/api/v1/stats', query),
     batch: (query = {}) => read('/api/v1/facets/batch', query) as Promise<FacetsBatchResponse>,
   };
 }
@@ -274,4 +282,76 @@ test('hides logs received before a deletion of the data', () => {
     plan.filter.streams[0]!.receivedFromNanos,
     BigInt(Date.parse(deleted)) * 1_000_000n + 1n,
   );
+});
+
+suite('stats', () => {
+  const range = { startTime: '2026-03-01T00:00:30Z', endTime: '2026-03-01T00:02:30Z' };
+
+  test('steps begin at multiples of their length, rates divide by seconds in range', async () => {
+    const { stats, plans } = openReader([], far);
+    const by = 'service,label.customer.id';
+    const answer = await stats({ ...range, step: '1m', stat: 'rate,p99.9(label.ms)', by });
+    const plan = plans[0] as StatsPlan;
+    assert.deepEqual(plan.by, ['serviceName', 'label.customer.id']);
+    assert.deepEqual(plan.stats, [
+      { op: 'count', field: undefined },
+      { op: 'quantile', field: 'label.ms', quantile: 0.999 },
+    ]);
+    assert.equal(plan.buckets, 3);
+    assert.equal(plan.startMs, Date.parse('2026-03-01T00:00:00Z'));
+    const time = '2026-03-01T00:02:00.000Z';
+    // 60 logs in the 30 seconds that are in the range.
+    const values = { rate: 2, 'p99.9(label.ms)': 61 };
+    assert.deepEqual(answer, {
+      startTime: '2026-03-01T00:00:00.000Z',
+      endTime: '2026-03-01T00:03:00.000Z',
+      exact: true,
+      rows: [
+        { time, by: { service: 'v', 'label.customer.id': 'v' }, values },
+        { time, by: {}, other: true, values },
+      ],
+    });
+  });
+
+  test('answers as Prometheus does', async () => {
+    const { stats } = openReader([], far);
+    const query = { ...range, format: 'prometheus', by: 'label.customer.id' };
+    const result = (values: object) => [
+      { metric: { __name__: 'count', label_customer_id: 'v' }, ...values },
+      { metric: { __name__: 'count', other: 'true' }, ...values },
+    ];
+    assert.deepEqual(await stats(query), {
+      status: 'success',
+      data: { resultType: 'vector', result: result({ value: [1_772_323_350, '60'] }) },
+    });
+    assert.deepEqual(await stats({ ...query, step: '60' }), {
+      status: 'success',
+      data: { resultType: 'matrix', result: result({ values: [[1_772_323_320, '60']] }) },
+    });
+  });
+
+  const refused: readonly (readonly [Record<string, string>, string, RegExp])[] = [
+    [{ stat: 'p95(duration_ms)' }, 'stat', /or label\.<key> for a label/],
+    [{ stat: 'p100(label.a)' }, 'stat', /a percentile such as p95/],
+    [{ stat: 'sum' }, 'stat', /"sum": it must be count, rate, or a function of a field/],
+    [{ stat: `${'count,'.repeat(10)}rate` }, 'stat', /11 stats: at most 10/],
+    [{ by: 'host,service,severity,label.a' }, 'by', /1 to 3 fields/],
+    [{ by: 'customer' }, 'by', /"customer"/],
+    [{ step: '0' }, 'step', /at least 1ms/],
+    [{ step: '10ms' }, 'step', /12000 steps, at most 11000: raise step/],
+    [{ step: '100ms', by: 'host', limit: '1000' }, 'limit', /1200 steps of 1000 groups/],
+    [{ limit: '1001' }, 'limit', /1 to 1000/],
+    [{ format: 'csv' }, 'format', /rows or prometheus/],
+  ];
+  for (const [query, parameter, message] of refused) {
+    test(`refuses ${JSON.stringify(query).slice(0, 60)}`, async () => {
+      const { stats } = openReader([], far);
+      await assert.rejects(stats({ ...range, ...query }), (error: unknown) => {
+        assert.ok(error instanceof AppError);
+        assert.equal(error.parameter, parameter);
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
 });

@@ -39,9 +39,10 @@ import {
   listResponse,
   logRecord,
 } from './responses.ts';
+import { planStats, statsQuery, statsResponse, toStatsResponse } from './stats.ts';
 
 export interface LogReadParts extends ReadContextSource {
-  readonly store: Pick<Store, 'list' | 'histogram' | 'facets'>;
+  readonly store: Pick<Store, 'list' | 'histogram' | 'facets' | 'stats'>;
   /** Unix ns up to which every log that Weir stamps is stored; see the queue's port. */
   readonly watermarkNanos: () => bigint;
 }
@@ -140,6 +141,20 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
           plan,
           await store.histogram(plan, request.disconnected, request.scanned),
         );
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/stats',
+      operationId: 'getStats',
+      summary: 'Statistics of fields and labels by time and groups',
+      scope: 'analytics:read',
+      response: jsonResponse(statsResponse),
+      reportsScan: true,
+      ...withQuery(statsQuery, async (query, request: ReadRequest) => {
+        const plan = planStats(await readContext(parts, request.accountId), query);
+        const result = await store.stats(plan, request.disconnected, request.scanned);
+        return toStatsResponse(query, plan, result);
       }),
     },
     {

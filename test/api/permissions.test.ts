@@ -164,6 +164,7 @@ suite('5: readers', () => {
         '/logs': logs,
         [histogramPath]: analytics,
         '/facets?field=host': analytics,
+        '/stats?startTime=1&endTime=2': analytics,
         '/facets/batch?fields=host,severity': analytics,
       };
       for (const [path, status] of Object.entries(statuses)) {

@@ -40,6 +40,7 @@ test('counts report what they scanned', async () => {
   for (const [path, parameters] of [
     ['/histogram', { ...range, search }],
     ['/facets', { field: 'host', search }],
+    ['/stats', { ...range, by: 'host', search }],
     ['/facets/batch', { fields: 'host,service', search }],
   ] as const) {
     const { rows } = await scannedBy(path, parameters);

@@ -154,6 +154,23 @@ test('histogram and facets agree with the list', async () => {
   assert.match(byLabel.out, /^ +c-40 other\n\S+ \S+ +1 +1 /);
 });
 
+test('stats shows a table of groups, and JSON', async () => {
+  const range8 = ['--since', '2026-11-20T08:00:00Z', '--until', '2026-11-20T09:00:00Z'];
+  const { out } = await weir('stats', ...range8);
+  assert.equal(out, 'count\n 2345\n');
+  const chosen = [...range8, '-q', 'customer:(c-40 OR c-41)'];
+  const grouped = await weir('stats', 'count', ...chosen, '--by', 'label.customer', '--limit', '1');
+  assert.match(grouped.out, /^label\.customer +count\nc-40 +1\n\(other\) +1\n$/);
+  const steps = ['--step', '30m', '--by', 'host', '--utc', '--limit', '1'];
+  const json = JSON.parse((await weir('stats', 'rate', ...range8, ...steps, '--json')).out) as {
+    rows: { time: string; values: { rate: number } }[];
+  };
+  const logs = json.rows.reduce((sum, { values }) => sum + values.rate * 1_800, 0);
+  assert.equal(Math.round(logs), 2345);
+  const refused = await weir('stats', 'p95(customer)');
+  assert.match(refused.error, /cannot read parameter stat .*or label\.<key> for a label/);
+});
+
 test('a query chooses the logs of every command', async () => {
   const query = ['-q', '(customer:c-40 OR customer:"c-41") -host:n9 order'];
   assert.equal((await weir('logs', ...query, '--json')).out.trimEnd().split('\n').length, 2);

@@ -8,7 +8,14 @@ import { AppError } from '../../src/model/errors.ts';
 import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
 import type { GroupField } from '../../src/model/log-fields.ts';
 import { arrivalsUntil } from '../../src/model/arrival.ts';
-import type { ListPlan, LogFilter, LogRecord, WalkPoint } from '../../src/model/plan.ts';
+import type {
+  ListPlan,
+  LogFilter,
+  LogRecord,
+  Stat,
+  StatsPlan,
+  WalkPoint,
+} from '../../src/model/plan.ts';
 import { parseLogQuery } from '../../src/query/parse.ts';
 import { printQuery } from '../../src/query/print.ts';
 import { withQuery } from '../../src/stream/plan-query.ts';
@@ -16,6 +23,7 @@ import { queryArbitrary } from '../harness/query-arbitrary.ts';
 import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { matchesQuery } from './query-oracle.ts';
+import { expectedStats } from './stats-oracle.ts';
 import { everyLog, facetValue, matches, type Stored, toStored } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
@@ -287,6 +295,74 @@ async function agree(filter: LogFilter, expected: readonly Stored[], buckets: nu
   const ranked = rank(expected, (log) => facetValue(groupBy, log)).slice(0, topK);
   const wanted = ranked.map(([value, logs]) => [value, bucketsOf(logs)] as const);
   assert.deepEqual([...grouped.groups!], wanted);
+}
+
+const statFields: GroupField[] = ['label.both', 'label.k', 'host', 'severity'];
+const statArbitrary: fc.Arbitrary<Stat> = fc.oneof(
+  fc.record({
+    op: fc.constant('count' as const),
+    field: fc.option(pick(...statFields), { nil: undefined }),
+  }),
+  fc.record({
+    op: pick<'sum' | 'avg' | 'min' | 'max' | 'uniq'>('sum', 'avg', 'min', 'max', 'uniq'),
+    field: pick(...statFields),
+  }),
+  fc.record({
+    op: fc.constant('quantile' as const),
+    field: pick(...statFields),
+    quantile: pick(0, 0.5, 0.9, 0.999),
+  }),
+);
+const statsArbitrary: fc.Arbitrary<StatsPlan> = fc
+  .record({
+    filter: filterArbitrary,
+    buckets: fc.integer({ min: 1, max: 30 }),
+    stats: fc.array(statArbitrary, { minLength: 1, maxLength: 4 }),
+    by: fc.uniqueArray(pick(...fields), { maxLength: 3 }),
+    limit: fc.integer({ min: 1, max: 6 }),
+  })
+  .map((plan) => {
+    const { fromNanos = nanos(startMs), untilNanos = nanos(startMs + rangeMs) } = plan.filter;
+    const until = untilNanos > fromNanos ? untilNanos : fromNanos + 1n;
+    return {
+      ...plan,
+      filter: { ...plan.filter, fromNanos, untilNanos: until },
+      startMs: Number(fromNanos / 1_000_000n),
+      endMs: Number((until + 999_999n) / 1_000_000n),
+    };
+  });
+
+test('statistics agree with the array for any plan', async () => {
+  await fc.assert(
+    fc.asyncProperty(statsArbitrary, async (plan) => {
+      const { groups, isExact } = await engine.store.stats(plan);
+      assert.ok(isExact);
+      const logs = stored.filter((log) => matches(plan.filter, log));
+      const expected = expectedStats(plan, logs);
+      assert.deepEqual(
+        groups.map(({ values }) => values),
+        expected.map(({ values }) => values),
+      );
+      for (const [i, { points }] of groups.entries()) {
+        assert.deepEqual(
+          points.map(({ bucket }) => bucket),
+          [...expected[i]!.points.keys()],
+        );
+        for (const { bucket, values } of points) {
+          const wanted = expected[i]!.points.get(bucket)!;
+          for (const [at, value] of values.entries()) assertNear(value, wanted[at]!);
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** Sums are added in another order. */
+function assertNear(value: number | null, wanted: number | null): void {
+  const isNear =
+    value !== null && wanted !== null && Math.abs(value - wanted) <= 1e-9 * Math.abs(wanted);
+  if (!isNear) assert.equal(value, wanted);
 }
 
 /** The most frequent first, equal ones in the order of their bytes. */

@@ -12,8 +12,9 @@ import {
   addRange,
   type FilterOptions,
   groupFieldHelp,
-  toFilterQuery,
+  toBoundedQuery,
   toGroupFieldName,
+  toMillis,
   utcOption,
   zoneOf,
 } from './query.ts';
@@ -52,8 +53,7 @@ export function define(command: Command, terminal: Terminal): void {
     .addHelpText('after', examples)
     .action(async (search: string[], options: HistogramOptions) => {
       const { api, output } = openSession(command, terminal);
-      const query = await toFilterQuery(search, { until: 'now', ...options }, api);
-      if (!query.has('sinceTime')) query.set('sinceTime', hourBefore(query.get('untilTime')!));
+      const query = await toBoundedQuery(search, options, api);
       if (options.buckets === undefined) widen(query, zoneOf(options));
       else query.set('buckets', String(options.buckets));
       if (options.by !== undefined) {
@@ -78,15 +78,6 @@ function widen(query: URLSearchParams, zone: Zone): void {
   query.set('sinceTime', new Date(round.sinceMs).toISOString());
   query.set('untilTime', new Date(round.untilMs).toISOString());
   query.set('buckets', String(round.parts));
-}
-
-function hourBefore(instant: string): string {
-  return new Date(Math.max(0, toMillis(instant) - 3_600_000)).toISOString();
-}
-
-/** @param instant as `toInstant` makes it. */
-function toMillis(instant: string): number {
-  return /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
 }
 
 export interface Histogram {

@@ -111,6 +111,25 @@ export async function toFilterQuery(
   return query;
 }
 
+/** With a range, by default the last hour. @throws CommandError as `toFilterQuery` */
+export async function toBoundedQuery(
+  search: readonly string[],
+  options: FilterOptions,
+  api: Api,
+): Promise<URLSearchParams> {
+  const query = await toFilterQuery(search, { until: 'now', ...options }, api);
+  if (!query.has('sinceTime')) {
+    const hourBefore = Math.max(0, toMillis(query.get('untilTime')!) - 3_600_000);
+    query.set('sinceTime', new Date(hourBefore).toISOString());
+  }
+  return query;
+}
+
+/** @param instant as `toInstant` makes it. */
+export function toMillis(instant: string): number {
+  return /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
+}
+
 function readInstant(
   option: string,
   text: string,
