@@ -129,6 +129,8 @@ suite('exploring logs', { skip }, () => {
     await go('?query=a+%2F(%3F%3Db)%2F');
     await page.getByRole('search').getByText('At position 3: expected a regular').waitFor();
     await page.locator('.cm-lintRange-error').filter({ hasText: '/(?=b)/' }).waitFor();
+    await page.getByText('The query cannot be read').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 1);
   });
 
   test('a click inverts a condition, Delete removes it, and the text follows', async () => {
@@ -202,7 +204,8 @@ suite('exploring logs', { skip }, () => {
     await page.getByRole('button', { name: 'web-1 10' }).click({ modifiers: ['Alt'] });
     await total(page, '20 logs');
     assert.equal(queryOf(page).get('query'), 'service:search -host:web-1');
-    await page.getByRole('button', { name: 'Hide web-2' }).press('Enter');
+    // One tab stop for each value: a key excludes.
+    await page.getByRole('button', { name: 'web-2 10' }).press('-');
     await total(page, '10 logs');
     // Excluded values remain visible.
     await page.getByRole('button', { name: 'Hide web-1' }).click();
@@ -213,6 +216,35 @@ suite('exploring logs', { skip }, () => {
     const severities = page.getByRole('region', { name: 'Severity' });
     await severities.getByRole('button', { name: /^INFO/ }).click();
     await page.waitForURL(/query=severity:%28ERROR\+OR\+INFO%29/);
+  });
+
+  test('one banner reports an outage, and everything recovers', async () => {
+    const other = await explorer.open('/explore/logs');
+    await total(other.page, '60 logs');
+    const body = JSON.stringify({ detail: 'cannot reach the store' });
+    await other.page.route(/\/api\/v1\/(?:logs|histogram|facets)/, (route) =>
+      route.fulfill({ status: 503, contentType: 'application/problem+json', body }),
+    );
+    await other.page.keyboard.press('/');
+    await other.page.keyboard.type('timeout');
+    await other.page.keyboard.press('Enter');
+    await other.page.getByRole('alert').getByText('cannot reach the store').waitFor();
+    await other.page.getByText('Waiting for the service').first().waitFor();
+    assert.equal(await other.page.getByRole('alert').count(), 1);
+    await other.page.unroute(/\/api\/v1\/(?:logs|histogram|facets)/);
+    await total(other.page, '10 logs');
+    await other.page.getByRole('alert').waitFor({ state: 'detached' });
+    await other.close();
+  });
+
+  test('a link leads from the top to the results', async () => {
+    await go('');
+    await total(page, '60 logs');
+    const skip_ = page.getByRole('link', { name: 'Skip to the results' });
+    await skip_.focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.getByRole('region', { name: 'Logs', exact: true }).locator(':focus').waitFor();
   });
 
   test('an expanded log does not hide an empty result', async () => {

@@ -234,6 +234,10 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
 
   test('deletes a receiver and its stream after their names are typed', async () => {
     await go('/streams');
+    await page
+      .getByRole('cell', { name: /^[\d.]+ [kM]?B$/ })
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'New stream' }).click();
     await page.getByLabel('Name').fill('short-lived');
     await page.getByLabel('Retention in days').fill('9999');

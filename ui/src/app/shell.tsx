@@ -7,6 +7,7 @@ import { Icon } from '../parts/controls/icon.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
 import { Menu } from '../parts/controls/menu.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
+import { OutageBanner } from '../parts/feedback/outage.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 import { Page as Frame } from '../parts/layout/page.tsx';
 import { useApp } from './context.ts';
@@ -31,10 +32,13 @@ export function Shell() {
   ]);
   return (
     <div className={styles.shell}>
-      <a className={styles.skip} href="#main">
+      <a className="skip" href="#main">
         Skip to content
       </a>
-      <Header onHelp={() => setIsHelpOpen(true)} />
+      <div>
+        <Header onHelp={() => setIsHelpOpen(true)} />
+        <OutageBanner />
+      </div>
       <main id="main" className={styles.main} tabIndex={-1}>
         <ErrorBoundary>
           <Suspense fallback={<Loading />}>

@@ -8,7 +8,7 @@ import { formatCount } from '../parts/text/time-text.ts';
 import styles from './histogram-panel.module.css';
 import type { Range } from './query.ts';
 import { toAbsolute } from './range/range.ts';
-import type { useHistogram } from './reads.ts';
+import { refusalOf, type useHistogram } from './reads.ts';
 import { barColor, groupByFamily } from './severity-family.ts';
 import { useKept } from './use-kept.ts';
 import type { Run } from './use-run.ts';
@@ -56,7 +56,9 @@ export function HistogramPanel({ run, answer, onRange }: HistogramPanelProps) {
           </Button>
         </div>
       </header>
-      {error && !data && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+      {error && !data && !refusalOf(error) && (
+        <ProblemNotice error={error} onRetry={() => void refetch()} />
+      )}
       <div className={styles.chart} data-is-old={isPlaceholderData}>
         <StackedBars
           label={isErrorsOnly ? 'Errors over time' : 'Logs over time'}

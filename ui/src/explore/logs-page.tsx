@@ -37,6 +37,16 @@ export function LogsPage() {
   const counts = useHistogram(overview);
   return (
     <div className={styles.page}>
+      <a
+        className="skip"
+        href="#results"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('results')?.focus();
+        }}
+      >
+        Skip to the results
+      </a>
       <h1 className="only-read">Logs</h1>
       <div className={styles.bar}>
         {canCount && (
@@ -152,7 +162,7 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
           <FilterChips terms={terms} streamNames={streamNames} onChange={actions.onText} />
         </div>
         {canCount && <HistogramPanel run={overview} answer={counts} onRange={actions.onRange} />}
-        <div className={styles.results}>
+        <div id="results" tabIndex={-1} className={styles.results}>
           {isNothing ? (
             <NothingFound
               query={query}

@@ -1,4 +1,4 @@
-/** List of streams with retention and receivers. */
+/** List of streams with retention, receivers and volume. */
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { Receiver, Stream } from '../api/models.ts';
@@ -16,6 +16,7 @@ import { Card, Page } from '../parts/layout/page.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { DeleteStream, DeleteStreamData } from './delete-stream.tsx';
 import { StreamSheet } from './stream-sheet.tsx';
+import { LogCount, NewestLog, ReceivedBytes } from './stream-volume.tsx';
 import styles from './streams-page.module.css';
 
 interface Step {
@@ -83,6 +84,13 @@ function columnsOf(
     { header: 'Name', cell: ({ name }) => <LogText text={name} /> },
     { header: 'Retention', cell: ({ retentionDays }) => toDays(retentionDays) },
     { header: 'Receivers', cell: (stream) => <Feeding receivers={feeding(stream)} /> },
+    { header: 'Logs', cell: ({ streamId }) => <LogCount streamId={streamId} />, isAtEnd: true },
+    {
+      header: 'Received in 24 h',
+      cell: (stream) => <ReceivedBytes receivers={feeding(stream)} />,
+      isAtEnd: true,
+    },
+    { header: 'Newest log', cell: ({ streamId }) => <NewestLog streamId={streamId} /> },
     { header: 'Data deleted', cell: ({ dataDeletedUntil }) => <Ago at={dataDeletedUntil} /> },
     {
       header: 'Read',

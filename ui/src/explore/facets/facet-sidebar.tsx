@@ -1,7 +1,7 @@
 /** The most frequent values of each field among the matching logs. */
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useKept } from '../use-kept.ts';
-import { useFacets } from '../reads.ts';
+import { refusalOf, useFacets } from '../reads.ts';
 import type { Filter } from '../terms.ts';
 import type { Run } from '../use-run.ts';
 import { facetFields, facetRows, isTelling } from './facet-fields.ts';
@@ -22,6 +22,8 @@ export function FacetSidebar({ filters, run, streamNames, ...actions }: FacetSid
   const { data, error, isPlaceholderData, refetch } = useFacets(run, fieldNames, true);
   const [closed, setClosed] = useKept<readonly string[]>('weir.facets.closed', []);
   if (data === undefined) {
+    // The query box says what is wrong with the query.
+    if (refusalOf(error)) return null;
     return error ? <ProblemNotice error={error} onRetry={() => void refetch()} /> : <Skeleton />;
   }
   const groups = facetFields.map((facetField) => {

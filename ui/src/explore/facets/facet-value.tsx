@@ -1,4 +1,4 @@
-/** One value with its count: click includes it; Alt-click or the small button excludes it. */
+/** One value with its count: click includes it; Alt-click, `-` or the small button excludes it. */
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
@@ -41,8 +41,12 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
         type="button"
         className={styles.include}
         aria-pressed={state === 'included'}
-        title={`${words}\nClick to include, Alt-click to exclude`}
+        aria-keyshortcuts="-"
+        title={`${words}\nClick to include, Alt-click or - to exclude`}
         onClick={({ altKey }) => filterBy(altKey ? 'excluded' : 'included')}
+        onKeyDown={({ key }) => {
+          if (key === '-') filterBy('excluded');
+        }}
       >
         {(field === 'severity' || field === 'serviceName') && (
           <span
@@ -61,6 +65,8 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
       <button
         type="button"
         className={styles.exclude}
+        // One tab stop per value: the key `-` does the same.
+        tabIndex={-1}
         aria-pressed={state === 'excluded'}
         aria-label={`Hide ${words}`}
         title={state === 'excluded' ? 'Show these again' : 'Hide these'}

@@ -2,10 +2,14 @@
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import type { FeedState } from '../feed/log-feed.ts';
+import { refusalOf } from '../reads.ts';
 import styles from './no-rows.module.css';
 
 export function NoRows({ state, onRetry }: { state: FeedState; onRetry: () => void }) {
   const { phase, connection, error } = state;
+  if (phase === 'failed' && refusalOf(error)) {
+    return <EmptyState title="The query cannot be read">The box above says why.</EmptyState>;
+  }
   if (phase === 'failed') {
     return (
       <div className={styles.problem}>

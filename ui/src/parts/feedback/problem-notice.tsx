@@ -1,7 +1,8 @@
-/** Error of a failed call, with a retry button. */
+/** Error of a failed call, with a retry button; an outage has a banner for all. */
 import { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../controls/button.tsx';
 import { Notice } from './notice.tsx';
+import { isOutage, Waits } from './outage.tsx';
 import styles from './problem-notice.module.css';
 
 export interface ProblemNoticeProps {
@@ -11,6 +12,7 @@ export interface ProblemNoticeProps {
 
 export function ProblemNotice({ error, onRetry }: ProblemNoticeProps) {
   const { message } = error instanceof Error ? error : new Error(String(error));
+  if (onRetry && isOutage(error)) return <Waits message={message} onRetry={onRetry} />;
   return (
     <Notice tone="danger">
       <div className={styles.row}>
