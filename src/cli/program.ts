@@ -17,6 +17,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'histogram [options] [search...]': 'show log counts over time; default: the last hour',
     'facets [options] [field...]':
       'show the most common values of fields; default: severity, service and host',
+    'fields [options] [field]': 'show the fields and labels that logs have, or the values of one',
     'stats [options] [stat...]':
       'show counts, sums, averages and percentiles of fields by time and groups',
     'export [options] [search...]': 'write all matching logs, newest first',
@@ -53,6 +54,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   trace: () => import('./reading/trace.ts'),
   histogram: () => import('./reading/histogram.ts'),
   facets: () => import('./reading/facets.ts'),
+  fields: () => import('./reading/fields.ts'),
   stats: () => import('./reading/stats.ts'),
   export: () => import('./reading/export.ts'),
   send: () => import('./sending/send.ts'),

@@ -201,7 +201,7 @@ export function labelKeyOf(field: LabelField): string {
 }
 
 /** Name in answers; others name it too. */
-function nameOfField(field: GroupField): string {
+export function nameOfField(field: GroupField): string {
   if (isLabelField(field)) return field;
   const definition: LogField = logFields[field];
   return definition.filter?.facets[0] ?? field;

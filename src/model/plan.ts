@@ -180,6 +180,44 @@ export interface StatsPoint {
   readonly values: readonly (number | null)[];
 }
 
+/** Fields of the newest matching logs. */
+export interface FieldsPlan {
+  readonly filter: LogFilter;
+  readonly limit: number;
+}
+
+export interface FieldCount {
+  readonly field: GroupField;
+  /** Logs that have a value. */
+  readonly count: number;
+}
+
+interface Sampled {
+  /** Matching logs that were counted. */
+  readonly sampled: number;
+  /** Whether these are all. */
+  readonly isExact: boolean;
+}
+
+export interface FieldsResult extends Sampled {
+  /** The most frequent first. */
+  readonly fields: readonly FieldCount[];
+}
+
+/** Values of a field in the newest matching logs. */
+export interface FieldValuesPlan {
+  readonly filter: LogFilter;
+  readonly field: GroupField;
+  /** Of the values, ignoring case; empty = all. */
+  readonly prefix: string;
+  readonly limit: number;
+}
+
+export interface FieldValuesResult extends Sampled {
+  /** The most frequent first; none is empty. */
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+}
+
 export interface Kubernetes {
   readonly cluster: string;
   readonly namespace: string;

@@ -14,6 +14,7 @@ import type {
 import type { QueryContext } from './connection.ts';
 import type { CountedReads } from './counts/counted-reads.ts';
 import { exceededLimit } from './failures.ts';
+import { readFields, readFieldValues } from './fields-reader.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
@@ -42,7 +43,15 @@ import {
 
 type LogReader = Pick<
   Store,
-  'list' | 'walk' | 'histogram' | 'facets' | 'stats' | 'arrivals' | 'countArrivals'
+  | 'list'
+  | 'walk'
+  | 'histogram'
+  | 'facets'
+  | 'stats'
+  | 'fields'
+  | 'fieldValues'
+  | 'arrivals'
+  | 'countArrivals'
 >;
 
 /** A page of arrivals that was too large is retried with this fraction of its logs. */
@@ -127,6 +136,14 @@ export function createLogReader(parts: LogReaderParts): LogReader {
       timed(events, 'histogram', histogram(checked(plan), contextOf(plan, ...caller))),
     facets: (plan, ...caller) =>
       timed(events, 'facets', facets(checked(plan), contextOf(plan, ...caller))),
+    fields: (plan, ...caller) =>
+      timed(events, 'fields', readFields(parts, checked(plan), contextOf(plan, ...caller))),
+    fieldValues: (plan, ...caller) =>
+      timed(
+        events,
+        'field_values',
+        readFieldValues(parts, checked(plan), contextOf(plan, ...caller)),
+      ),
     stats: (plan, ...caller) =>
       timed(events, 'stats', readStats(parts, checked(plan), contextOf(plan, ...caller))),
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),

@@ -14,6 +14,10 @@ import type { FencingToken } from '../model/fencing-token.ts';
 import type {
   FacetsPlan,
   FacetsResult,
+  FieldsPlan,
+  FieldsResult,
+  FieldValuesPlan,
+  FieldValuesResult,
   HistogramPlan,
   HistogramResult,
   ListPlan,
@@ -84,6 +88,14 @@ export interface Store {
   histogram(plan: HistogramPlan, signal?: AbortSignal, scanned?: Scan): Promise<HistogramResult>;
   /** @throws AppError */
   facets(plan: FacetsPlan, signal?: AbortSignal, scanned?: Scan): Promise<FacetsResult[]>;
+  /** @throws AppError */
+  fields(plan: FieldsPlan, signal?: AbortSignal, scanned?: Scan): Promise<FieldsResult>;
+  /** @throws AppError */
+  fieldValues(
+    plan: FieldValuesPlan,
+    signal?: AbortSignal,
+    scanned?: Scan,
+  ): Promise<FieldValuesResult>;
   /** @throws AppError */
   stats(plan: StatsPlan, signal?: AbortSignal, scanned?: Scan): Promise<StatsResult>;
 

@@ -73,7 +73,7 @@ export const filters = {
 };
 
 /** Range of event time, half-open. */
-const range = {
+export const range = {
   sinceTime: timestamp('Only logs at or after this time; synonym: startTime.').optional(),
   untilTime: timestamp('Only logs before this time; synonym: endTime.').optional(),
 };

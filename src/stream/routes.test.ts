@@ -65,6 +65,17 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
           total: 3,
         }));
       },
+      fields: async () => ({
+        fields: [
+          { field: 'serviceName', count: 3 },
+          { field: 'label.a', count: 2 },
+        ],
+        sampled: 3,
+        isExact: false,
+      }),
+      async fieldValues({ prefix }) {
+        return { values: [{ value: prefix, count: 1 }], sampled: 3, isExact: true };
+      },
       async stats(plan) {
         plans.push(plan);
         const values = plan.stats.map((_, i) => i + 60);
@@ -87,6 +98,8 @@ function openReader(logs: readonly LogRecord[], watermark: { nanos: bigint }) {
     list: (query = {}) => read('/api/v1/logs', query) as Promise<ListResponse>,
     histogram: (query = {}) => read('/api/v1/histogram', query) as Promise<HistogramResponse>,
     one: (logId: string) => read('/api/v1/logs/:logId', {}, { logId }) as Promise<LogRecord>,
+    fields: () => read('/api/v1/fields'),
+    values: (name: string, query = {}) => read('/api/v1/fields/:name/values', query, { name }),
     stats: (query = {}) => read('/api/v1/stats', query),
     batch: (query = {}) => read('/api/v1/facets/batch', query) as Promise<FacetsBatchResponse>,
   };
@@ -354,4 +367,23 @@ suite('stats', () => {
       });
     });
   }
+});
+
+test('names fields as parameters take them, and refuses others', async () => {
+  const { fields, values } = openReader([], far);
+  assert.deepEqual(await fields(), {
+    fields: [
+      { name: 'service', count: 3 },
+      { name: 'label.a', count: 2 },
+    ],
+    sampled: 3,
+    exact: false,
+  });
+  assert.deepEqual(await values('label.a', { prefix: 'x' }), {
+    field: 'label.a',
+    values: [{ value: 'x', count: 1 }],
+    sampled: 3,
+    exact: true,
+  });
+  await assert.rejects(values('customer'), /"customer": it must be one of .* or label\.<key>/);
 });

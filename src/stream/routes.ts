@@ -19,6 +19,17 @@ import {
 import { withQuery } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
 import { toFacetResponses, toHistogramResponse, toListResponse, toOneLog } from './answers.ts';
+import {
+  fieldParams,
+  fieldsQuery,
+  fieldsResponse,
+  fieldValuesQuery,
+  fieldValuesResponse,
+  planFields,
+  planFieldValues,
+  toFieldsResponse,
+  toFieldValuesResponse,
+} from './fields.ts';
 import { planContext, planFacets, planHistogram, planList, planOneLog } from './plan.ts';
 import {
   contextQuery,
@@ -42,13 +53,13 @@ import {
 import { planStats, statsQuery, statsResponse, toStatsResponse } from './stats.ts';
 
 export interface LogReadParts extends ReadContextSource {
-  readonly store: Pick<Store, 'list' | 'histogram' | 'facets' | 'stats'>;
+  readonly store: Pick<Store, 'list' | 'histogram' | 'facets' | 'stats' | 'fields' | 'fieldValues'>;
   /** Unix ns up to which every log that Weir stamps is stored; see the queue's port. */
   readonly watermarkNanos: () => bigint;
 }
 
 export function createStreamRoutes(parts: LogReadParts): readonly ReadRoute[] {
-  return [...logRoutes(parts), ...analyticsRoutes(parts)];
+  return [...logRoutes(parts), ...analyticsRoutes(parts), ...fieldRoutes(parts)];
 }
 
 function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
@@ -189,6 +200,43 @@ function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
             await store.facets(plan, request.disconnected, request.scanned),
           ),
         };
+      }),
+    },
+  ];
+}
+
+function fieldRoutes(parts: LogReadParts): readonly ReadRoute[] {
+  const { store } = parts;
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/fields',
+      operationId: 'listFields',
+      summary: 'Fields and labels of the newest logs, with counts',
+      scope: 'analytics:read',
+      response: jsonResponse(fieldsResponse),
+      reportsScan: true,
+      ...withQuery(fieldsQuery, async (query, request: ReadRequest) => {
+        const plan = planFields(await readContext(parts, request.accountId), query);
+        return toFieldsResponse(await store.fields(plan, request.disconnected, request.scanned));
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/fields/:name/values',
+      operationId: 'listFieldValues',
+      summary: 'Values of a field in the newest logs, for completion',
+      scope: 'analytics:read',
+      params: fieldParams,
+      response: jsonResponse(fieldValuesResponse),
+      reportsScan: true,
+      ...withQuery(fieldValuesQuery, async (query, request: ReadRequest) => {
+        const name = request.params['name']!;
+        const plan = planFieldValues(await readContext(parts, request.accountId), name, query);
+        return toFieldValuesResponse(
+          name,
+          await store.fieldValues(plan, request.disconnected, request.scanned),
+        );
       }),
     },
   ];

@@ -9,6 +9,8 @@ export type ReadKind =
   | 'count_arrivals'
   | 'histogram'
   | 'facets'
+  | 'fields'
+  | 'field_values'
   | 'stats'
   | 'samples'
   | 'series'

@@ -165,6 +165,8 @@ suite('5: readers', () => {
         [histogramPath]: analytics,
         '/facets?field=host': analytics,
         '/stats?startTime=1&endTime=2': analytics,
+        '/fields': analytics,
+        '/fields/label.a%2Fb/values': analytics,
         '/facets/batch?fields=host,severity': analytics,
       };
       for (const [path, status] of Object.entries(statuses)) {

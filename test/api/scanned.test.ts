@@ -40,6 +40,8 @@ test('counts report what they scanned', async () => {
   for (const [path, parameters] of [
     ['/histogram', { ...range, search }],
     ['/facets', { field: 'host', search }],
+    ['/fields', { search }],
+    ['/fields/host/values', { search }],
     ['/stats', { ...range, by: 'host', search }],
     ['/facets/batch', { fields: 'host,service', search }],
   ] as const) {

@@ -154,6 +154,20 @@ test('histogram and facets agree with the list', async () => {
   assert.match(byLabel.out, /^ +c-40 other\n\S+ \S+ +1 +1 /);
 });
 
+test('fields lists fields and labels, and the values of one', async () => {
+  const { out } = await weir('fields', '-q', 'customer:c-4*');
+  assert.match(out, /^NAME +COUNT\n/);
+  assert.match(out, /^label\.customer +\d+$/m);
+  assert.match(out, /^host +\d+$/m);
+  const values = await weir('fields', 'label.customer', '--prefix', 'C-40', '--limit', '1');
+  assert.match(values.out, /^VALUE +COUNT\nc-40 +\d+\n$/);
+  const json = JSON.parse((await weir('fields', 'severity', '--json')).out) as {
+    values: { value: string }[];
+    sampled: number;
+  };
+  assert.ok(json.values.some(({ value }) => value === 'ERROR') && json.sampled > 0);
+});
+
 test('stats shows a table of groups, and JSON', async () => {
   const range8 = ['--since', '2026-11-20T08:00:00Z', '--until', '2026-11-20T09:00:00Z'];
   const { out } = await weir('stats', ...range8);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { localToken } from './local-token.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { decodeLogId, type LogPosition } from '../../src/model/log-id.ts';
-import type { GroupField } from '../../src/model/log-fields.ts';
+import { fieldEntries, type GroupField } from '../../src/model/log-fields.ts';
 import { arrivalsUntil } from '../../src/model/arrival.ts';
 import type {
   ListPlan,
@@ -24,7 +24,7 @@ import { type EngineStore, generousLimits, openEngineStore } from './engine-stor
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { matchesQuery } from './query-oracle.ts';
 import { expectedStats } from './stats-oracle.ts';
-import { everyLog, facetValue, matches, type Stored, toStored } from './read-oracle.ts';
+import { everyLog, facetValue, labelsOf, matches, type Stored, toStored } from './read-oracle.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
 const rangeMs = 40 * 86_400_000;
@@ -295,6 +295,55 @@ async function agree(filter: LogFilter, expected: readonly Stored[], buckets: nu
   const ranked = rank(expected, (log) => facetValue(groupBy, log)).slice(0, topK);
   const wanted = ranked.map(([value, logs]) => [value, bucketsOf(logs)] as const);
   assert.deepEqual([...grouped.groups!], wanted);
+}
+
+test('fields and values are those of the newest logs, exact where these are all', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      filterArbitrary,
+      pick(...fields),
+      pick('', 'H', 'v', '4B', 'in'),
+      async (filter, field, prefix) => {
+        const logs = stored.filter((log) => matches(filter, log));
+        const plan = { filter, field, prefix, limit: 100 };
+        const { values, ...sample } = await engine.store.fieldValues(plan);
+        assertCounts(values, logs, (log) => {
+          const value = facetValue(field, log);
+          return value.toLowerCase().startsWith(prefix.toLowerCase()) ? [value] : [];
+        });
+        if (logs.length < 1_000) {
+          assert.deepEqual(sample, { sampled: logs.length, isExact: true });
+        }
+        const found = await engine.store.fields({ filter, limit: 1_000 });
+        const named = found.fields.map(({ field: value, count }) => ({ value, count }));
+        const table: GroupField[] = fieldEntries.map(([name]) => name);
+        assertCounts(named, logs, (log) => [
+          ...table.filter((name) => facetValue(name, log) !== ''),
+          ...[...labelsOf(log.log).keys()].map((key) => `label.${key}`),
+        ]);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+/** Windows stop at enough logs, which are fewer than all only in larger tables than this one. */
+function assertCounts(
+  actual: readonly { readonly value: string; readonly count: number }[],
+  logs: readonly Stored[],
+  valuesOf: (log: Stored) => readonly string[],
+): void {
+  const all = logs.flatMap(valuesOf).filter((value) => value !== '');
+  const wanted = [...Map.groupBy(all, (value) => value)].map(([value, { length }]) => {
+    return { value, count: length };
+  });
+  const order = (a: { value: string }, b: { value: string }) => (a.value < b.value ? -1 : 1);
+  assert.deepEqual([...actual].sort(order), wanted.sort(order));
+  const counts = actual.map(({ count }) => count);
+  assert.deepEqual(
+    counts,
+    counts.toSorted((a, b) => b - a),
+  );
 }
 
 const statFields: GroupField[] = ['label.both', 'label.k', 'host', 'severity'];

@@ -29,15 +29,19 @@ const listGrowth = 32;
 /** Beyond this, one window for the rest of history is faster than further steps. */
 const maxListWidthNanos = 100n * 86_400n * secondNanos;
 
-/** The range of the plan in disjoint windows without gaps, in the direction of the plan. */
+/**
+ * The range of the plan in disjoint windows without gaps, in the direction of the plan.
+ * @param rows of the first window
+ */
 export function listWindows(
   plan: ListPlan,
   spread: RowSpread | undefined,
   nowNanos: bigint,
+  rows: number = firstRows(plan.filter),
 ): Generator<TimeWindow> {
   return plan.direction === 'older'
-    ? olderWindows(plan, spread, nowNanos)
-    : newerWindows(plan, spread);
+    ? olderWindows(plan, spread, nowNanos, rows)
+    : newerWindows(plan, spread, rows);
 }
 
 /** Back to the start of the range, or else to 1970. */
@@ -45,6 +49,7 @@ function* olderWindows(
   plan: ListPlan,
   spread: RowSpread | undefined,
   nowNanos: bigint,
+  rows: number,
 ): Generator<TimeWindow> {
   const fromNanos = plan.filter.fromNanos ?? 0n;
   let untilNanos = least(plan.filter.untilNanos, after(plan.position?.timeNanos));
@@ -54,7 +59,7 @@ function* olderWindows(
     (granule) => untilNanos === undefined || granule.fromNanos < untilNanos,
   );
   let edge = startNanos;
-  for (edge of granuleEdges(granules, firstRows(plan.filter))) {
+  for (edge of granuleEdges(granules, rows)) {
     if (edge <= fromNanos) break;
     yield { fromNanos: edge, untilNanos };
     untilNanos = edge;
@@ -71,7 +76,11 @@ function* olderWindows(
 }
 
 /** Up to the watermark or the end of the range, whichever is first. */
-function* newerWindows(plan: ListPlan, spread: RowSpread | undefined): Generator<TimeWindow> {
+function* newerWindows(
+  plan: ListPlan,
+  spread: RowSpread | undefined,
+  rows: number,
+): Generator<TimeWindow> {
   const untilNanos = least(plan.filter.untilNanos, after(plan.untilWatermarkNanos));
   const endNanos = untilNanos ?? maxTimeNanos;
   let fromNanos = plan.filter.fromNanos ?? 0n;
@@ -81,7 +90,7 @@ function* newerWindows(plan: ListPlan, spread: RowSpread | undefined): Generator
   const oldest = spread?.granules.at(-1)?.fromNanos;
   if (oldest !== undefined && (spread!.isComplete || oldest <= fromNanos)) {
     const granules = spread!.granules.filter((granule) => granule.fromNanos > fromNanos);
-    for (const edge of granuleEdges(granules.reverse(), firstRows(plan.filter))) {
+    for (const edge of granuleEdges(granules.reverse(), rows)) {
       if (edge >= endNanos) break;
       yield { fromNanos, untilNanos: edge };
       fromNanos = edge;
