@@ -89,9 +89,9 @@ suite('exploring logs', { skip }, () => {
     await page.keyboard.press('/');
     await page.keyboard.press('End');
     await page.keyboard.type(' serv');
-    await page.getByRole('option', { name: 'service' }).first().waitFor();
+    await page.getByRole('listbox').getByRole('option', { name: 'service' }).first().waitFor();
     await page.keyboard.press('Tab');
-    const offered = page.getByRole('option', { name: /^checkout/ });
+    const offered = page.getByRole('listbox').getByRole('option', { name: /^checkout/ });
     await offered.waitFor();
     assert.match((await offered.innerText()).replaceAll(/\s+/g, ' '), /^checkout ?10$/);
     await assertAccessible(page, 'offered values');
@@ -195,6 +195,27 @@ suite('exploring logs', { skip }, () => {
     await page.keyboard.press('z');
     await page.keyboard.press('z');
     await total(page, '60 logs');
+  });
+
+  test('groups the histogram by any field, and changes its height by keyboard', async () => {
+    await go('');
+    await total(page, '60 logs');
+    await page.getByLabel('Group the histogram by').selectOption('Service');
+    await page.getByRole('list', { name: 'By service' }).getByText('checkout').waitFor();
+    const legend = page.getByRole('list', { name: 'By service' }).getByRole('listitem');
+    assert.deepEqual(
+      (await legend.allInnerTexts()).map((text) => text.trim().replace(/\s+/, ' ')).toSorted(),
+      ['checkout 30', 'search 30'],
+    );
+    assert.equal(queryOf(page).get('group'), 'serviceName');
+    const handle = page.getByRole('separator', { name: 'Height of the histogram' });
+    const height = Number(await handle.getAttribute('aria-valuenow'));
+    await handle.press('ArrowDown');
+    await until(async () => Number(await handle.getAttribute('aria-valuenow')) === height + 16, {
+      what: 'a taller histogram',
+    });
+    await page.locator('[data-is-old=true]').first().waitFor({ state: 'detached' });
+    await assertAccessible(page, 'a grouped histogram');
   });
 
   test('facet values include and exclude, with counts that agree with the list', async () => {

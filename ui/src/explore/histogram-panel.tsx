@@ -1,59 +1,85 @@
-/** Histogram of the matching logs by severity; drag or click narrows the range. */
+/** Histogram of the matching logs by any field; drag or click narrows the range. */
 import { useMemo } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
 import { formatCount } from '../parts/text/time-text.ts';
+import { cutText } from '../parts/text/visible-text.ts';
+import { HeightHandle } from './height-handle.tsx';
+import { groupSeries } from './histogram-groups.ts';
 import styles from './histogram-panel.module.css';
-import type { Range } from './query.ts';
+import { columnFields, fieldTitle } from './log/log-fields.ts';
+import type { ExploreQuery, Range } from './query.ts';
 import { toAbsolute } from './range/range.ts';
 import { refusalOf, type useHistogram } from './reads.ts';
-import { barColor, groupByFamily } from './severity-family.ts';
+import { termsOf } from './terms.ts';
 import { useKept } from './use-kept.ts';
 import type { Run } from './use-run.ts';
 
 export interface HistogramPanelProps {
   readonly run: Run;
+  readonly query: ExploreQuery;
   readonly answer: ReturnType<typeof useHistogram>;
+  readonly streamNames: ReadonlyMap<string, string>;
   readonly onRange: (range: Range) => void;
+  readonly onGroup: (groupBy: string) => void;
 }
 
-export function HistogramPanel({ run, answer, onRange }: HistogramPanelProps) {
+const errors: readonly string[] = ['error', 'fatal'];
+const maxNameLength = 40;
+
+export function HistogramPanel(props: HistogramPanelProps) {
+  const { run, query, answer, streamNames, onRange, onGroup } = props;
+  const { groupBy } = query;
   const { timeZone } = usePreferences();
   const { data, error, isPlaceholderData, refetch } = answer;
-  const [isErrorsOnly, setIsErrorsOnly] = useKept('weir.histogram.errors', false);
-  const families = useMemo(() => groupByFamily(data?.buckets ?? []), [data]);
-  const series = useMemo(
-    () =>
-      families
-        .filter(({ family }) => !isErrorsOnly || family === 'error' || family === 'fatal')
-        .map(({ family, values }) => ({ name: family, color: barColor(family), values })),
-    [families, isErrorsOnly],
+  const [isWanted, setIsWanted] = useKept('weir.histogram.errors', false);
+  const [height, setHeight] = useKept('weir.histogram.height', 112);
+  const isErrorsOnly = isWanted && groupBy === 'severity';
+  const all = useMemo(
+    () => groupSeries(data?.buckets ?? [], groupBy, (value) => streamNames.get(value)),
+    [data, groupBy, streamNames],
   );
+  const series = isErrorsOnly ? all.filter(({ name }) => errors.includes(name)) : all;
   return (
     <section className={styles.panel} aria-label="Logs over time">
       <header className={styles.header}>
         <h2 className={styles.total} role="status">
           {data === undefined ? '…' : countOfLogs(data.total)}
         </h2>
-        <ul className={styles.legend} aria-label="By severity">
-          {families.map(({ family, total }) => (
-            <li key={family}>
-              <span className={styles.dot} style={{ background: barColor(family) }} />
-              {family} <span className={styles.count}>{formatCount(total)}</span>
+        <ul className={styles.legend} aria-label={`By ${fieldTitle(groupBy).toLowerCase()}`}>
+          {all.map(({ name, color, total }) => (
+            <li key={name}>
+              <span className={styles.dot} style={{ background: color }} />
+              <LogText text={cutText(name, maxNameLength)} />{' '}
+              <span className={styles.count}>{formatCount(total)}</span>
             </li>
           ))}
         </ul>
-        <div className={styles.switch}>
-          <Button
-            tone="bare"
-            isPressed={isErrorsOnly}
-            label="Draw errors only"
-            onPress={() => setIsErrorsOnly(!isErrorsOnly)}
+        <div className={styles.tools}>
+          {groupBy === 'severity' && (
+            <Button
+              tone="bare"
+              isPressed={isErrorsOnly}
+              label="Draw errors only"
+              onPress={() => setIsWanted(!isWanted)}
+            >
+              Errors only
+            </Button>
+          )}
+          <select
+            aria-label="Group the histogram by"
+            value={groupBy}
+            onChange={({ target }) => onGroup(target.value)}
           >
-            Errors only
-          </Button>
+            {groupsOf(query).map((name) => (
+              <option key={name} value={name}>
+                {fieldTitle(name)}
+              </option>
+            ))}
+          </select>
         </div>
       </header>
       {error && !data && !refusalOf(error) && (
@@ -67,15 +93,26 @@ export function HistogramPanel({ run, answer, onRange }: HistogramPanelProps) {
           buckets={data?.buckets.length ?? run.buckets}
           series={series}
           isUtc={timeZone === 'utc'}
-          height={chartHeight}
+          height={height}
           onBrush={(fromMs, untilMs) => onRange(toAbsolute(fromMs, untilMs))}
         />
       </div>
+      <HeightHandle
+        label="Height of the histogram"
+        height={height}
+        min={48}
+        max={400}
+        onHeight={setHeight}
+      />
     </section>
   );
 }
 
-const chartHeight = 80;
+/** All fields, and the labels that are columns or in the query. */
+function groupsOf({ groupBy, columns, text }: ExploreQuery): readonly string[] {
+  const filtered = termsOf(text).flatMap(({ filters }) => filters.map(({ field }) => field));
+  return [...new Set(['severity', ...columnFields, ...columns, ...filtered, groupBy])];
+}
 
 function countOfLogs(total: number): string {
   return total === 1 ? '1 log' : `${formatCount(total)} logs`;

@@ -34,7 +34,7 @@ export function LogsPage() {
   const hits = useMemo(() => toHits(query.text), [query.text]);
   const offers = useOffers(run.bounds, useStreamNames());
   const overview = useOverviewRun(run, query);
-  const counts = useHistogram(overview);
+  const counts = useHistogram(overview, query.groupBy);
   return (
     <div className={styles.page}>
       <a
@@ -161,7 +161,16 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
         <div className={styles.chips}>
           <FilterChips terms={terms} streamNames={streamNames} onChange={actions.onText} />
         </div>
-        {canCount && <HistogramPanel run={overview} answer={counts} onRange={actions.onRange} />}
+        {canCount && (
+          <HistogramPanel
+            run={overview}
+            query={query}
+            answer={counts}
+            streamNames={streamNames}
+            onRange={actions.onRange}
+            onGroup={(groupBy) => actions.onChange({ groupBy })}
+          />
+        )}
         <div id="results" tabIndex={-1} className={styles.results}>
           {isNothing ? (
             <NothingFound

@@ -30,6 +30,7 @@ const query: fc.Arbitrary<ExploreQuery> = fc.record(
   {
     range,
     text: text.map((written) => written.toWellFormed().trim()),
+    groupBy: fc.oneof(fc.constantFrom('severity', 'host', 'scope'), fc.constant('label.a b')),
     columns: fc.uniqueArray(
       text.filter((name) => name !== ''),
       { maxLength: 6 },
@@ -67,6 +68,7 @@ test('any URL parses, and parsing is stable', () => {
     'exclude',
     'excludeLabel',
     'column',
+    'group',
     'wrap',
     'live',
     'log',

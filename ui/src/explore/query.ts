@@ -1,5 +1,6 @@
 /** State of the logs page, its URL query string and its API parameters. Pure. */
 
+import { isLabelField } from '../../../src/model/log-fields.ts';
 import type { Query } from '../../../src/query/parse.ts';
 import { printQuery } from '../../../src/query/print.ts';
 import { logFields } from '../api/log-fields.ts';
@@ -14,6 +15,8 @@ export interface ExploreQuery {
   readonly range: Range;
   /** In the query language; may be unreadable. */
   readonly text: string;
+  /** Of the histogram: name of a field, or `label.<key>`. */
+  readonly groupBy: string;
   /** Names of fields, or `label.<key>`. */
   readonly columns: readonly string[];
   readonly isWrapped: boolean;
@@ -35,6 +38,7 @@ export type ApiFilters = { readonly query?: string };
 export const defaultQuery: ExploreQuery = {
   range: { kind: 'relative', span: '1h' },
   text: '',
+  groupBy: 'severity',
   columns: ['serviceName', 'host'],
   isWrapped: false,
   isLive: false,
@@ -54,6 +58,7 @@ export function parseQuery(search: string): ExploreQuery {
   return {
     range: parseRange(parameters),
     text: parseText(parameters),
+    groupBy: parseGroup(parameters.get('group') ?? ''),
     columns: columns.length === 0 ? defaultQuery.columns : parseColumns(columns),
     isWrapped: parameters.get('wrap') === '1',
     isLive: parameters.get('live') === '1',
@@ -72,6 +77,7 @@ export function formatQuery(query: ExploreQuery): string {
     parameters.set('range', range.span);
   }
   if (text !== '') parameters.set('query', text);
+  if (query.groupBy !== defaultQuery.groupBy) parameters.set('group', query.groupBy);
   if (!isSame(columns, defaultQuery.columns)) {
     for (const column of columns.length === 0 ? [''] : columns) parameters.append('column', column);
   }
@@ -168,6 +174,12 @@ function parseTime(text: string | null): string | undefined {
   if (text === null || !/^\d{4}-\d\d-\d\dT/.test(text)) return undefined;
   const ms = Date.parse(text);
   return ms >= 0 && ms <= lastMs ? new Date(ms).toISOString() : undefined;
+}
+
+/** The service refuses other names. */
+function parseGroup(name: string): string {
+  const isKnown = logFields.some((field) => field.name === name) || isLabelField(name);
+  return isKnown && name.length <= maxColumnLength ? name.toWellFormed() : defaultQuery.groupBy;
 }
 
 function parseColumns(columns: readonly string[]): string[] {

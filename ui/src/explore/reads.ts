@@ -11,7 +11,8 @@ import type { Run } from './use-run.ts';
 /** Results of a run never change, and a run rarely returns. */
 const ofOneRun = { staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000 };
 
-export function useHistogram({ id, rereads, bounds, buckets, filters }: Run) {
+/** @param groupBy name of a field, or `label.<key>` */
+export function useHistogram({ id, rereads, bounds, buckets, filters }: Run, groupBy: string) {
   const { api } = useApp();
   const isAllowed = useScope('analytics:read');
   const { sinceTime, untilTime } = bounds;
@@ -20,7 +21,7 @@ export function useHistogram({ id, rereads, bounds, buckets, filters }: Run) {
     startTime: sinceTime,
     endTime: untilTime,
     buckets,
-    groupBy: 'severity' as const,
+    groupBy,
   };
   return useQuery({
     queryKey: ['histogram', id, rereads, query],

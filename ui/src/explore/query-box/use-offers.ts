@@ -3,7 +3,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { dataOf } from '../../api/client.ts';
 import { useApp, useScope } from '../../app/context.ts';
-import { facetFields } from '../facets/facet-fields.ts';
 import { columnFields, fieldTitle } from '../log/log-fields.ts';
 import type { TimeBounds } from '../query.ts';
 import { faultOf, queryKey } from '../terms.ts';
@@ -25,13 +24,12 @@ export function useOffers(bounds: TimeBounds, streamNames: ReadonlyMap<string, s
           title: fieldTitle(field),
         })),
       async values({ field, prefix, others }, signal) {
-        const facet = facetFields.find((one) => one.field === field);
-        if (facet === undefined || !canCount) return [];
+        if (!canCount) return [];
         const isReadable = others !== '' && faultOf(others) === undefined;
         const query = {
           ...latest.current.bounds,
           ...(isReadable && { query: others }),
-          field: facet.name,
+          field,
           topK: maxValues,
         };
         const { values } = await client.query({
