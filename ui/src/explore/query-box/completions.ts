@@ -9,6 +9,7 @@ import { recentQueries } from './query-history.ts';
 /** A field or label, by the key that queries use. */
 export interface OfferedKey {
   readonly key: string;
+  /** What it names, and how many logs have it. */
   readonly title: string;
 }
 
@@ -18,12 +19,13 @@ export interface OfferedValue {
 }
 
 export interface Offers {
-  readonly keys: (signal: AbortSignal) => Promise<readonly OfferedKey[]>;
+  readonly keys: () => Promise<readonly OfferedKey[]>;
   /** @param others the query without the term that is written */
-  readonly values: (
-    wanted: { readonly field: string; readonly prefix: string; readonly others: string },
-    signal: AbortSignal,
-  ) => Promise<readonly OfferedValue[]>;
+  readonly values: (wanted: {
+    readonly field: string;
+    readonly prefix: string;
+    readonly others: string;
+  }) => Promise<readonly OfferedValue[]>;
 }
 
 const keySection = { name: 'Fields and labels', rank: 0 };
@@ -34,14 +36,12 @@ export async function complete(
   context: CompletionContext,
   offers: Offers,
 ): Promise<CompletionResult | null> {
-  const closing = new AbortController();
-  context.addEventListener('abort', () => closing.abort());
   const place = placeOf(context);
   if (place === undefined) return null;
   try {
     return place.key === undefined
-      ? await completeKey(place, context, { offers, signal: closing.signal })
-      : await completeValue(place, context, { offers, signal: closing.signal });
+      ? await completeKey(place, context, offers)
+      : await completeValue(place, context, offers);
   } catch {
     // The query itself reports that the service fails.
     return null;
@@ -92,19 +92,14 @@ function ancestor(node: SyntaxNode, names: readonly string[]): SyntaxNode | unde
   return undefined;
 }
 
-interface Asked {
-  readonly offers: Offers;
-  readonly signal: AbortSignal;
-}
-
 async function completeKey(
   { from }: Place,
   { state, pos, explicit }: CompletionContext,
-  { offers, signal }: Asked,
+  offers: Offers,
 ): Promise<CompletionResult | null> {
   const written = state.sliceDoc(from, pos);
   if (written === '' && !explicit) return null;
-  const options: Completion[] = (await offers.keys(signal)).map(({ key, title }, index) => ({
+  const options: Completion[] = (await offers.keys()).map(({ key, title }, index) => ({
     label: key,
     detail: title,
     apply: `${key}:`,
@@ -126,14 +121,14 @@ async function completeKey(
 async function completeValue(
   { from, key, termFrom, isInList }: Place,
   { state, pos }: CompletionContext,
-  { offers, signal }: Asked,
+  offers: Offers,
 ): Promise<CompletionResult | null> {
   const target = toTarget(key!);
   if (target.kind === 'message') return null;
   const field = target.kind === 'label' ? `label.${target.key}` : target.field;
   const prefix = state.sliceDoc(from, pos).replace(/^"/, '');
   const others = `${state.sliceDoc(0, termFrom)} ${state.sliceDoc(pos)}`.trim();
-  const values = await offers.values({ field, prefix, others }, signal);
+  const values = await offers.values({ field, prefix, others });
   const options = values
     .filter(({ value }) => value !== '')
     .map(({ value, count }) => ({

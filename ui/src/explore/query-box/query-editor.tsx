@@ -92,6 +92,7 @@ function createState(latest: { readonly current: QueryEditorProps }): EditorStat
         override: [(context) => complete(context, latest.current.offers)],
         // Enter runs the query unless an option was chosen.
         selectOnOpen: false,
+        interactionDelay: 0,
         activateOnCompletion: ({ type }) => type === 'key',
         icons: false,
         maxRenderedOptions: 50,
