@@ -21,6 +21,12 @@ test('orders values by frequency, and the others last', () => {
   );
 });
 
+test('gives each value of a stack a colour', () => {
+  const groups = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`node-${at}`, 1]));
+  const colors = groupSeries([{ groups }], 'host', () => undefined).map(({ color }) => color);
+  assert.equal(new Set(colors).size, 10);
+});
+
 test('joins severities of one level, the worst first', () => {
   const names = groupSeries(buckets, 'severity', () => undefined).map(({ name }) => name);
   assert.deepEqual(names, ['error', 'other']);

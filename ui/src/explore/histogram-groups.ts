@@ -33,9 +33,14 @@ export function groupSeries(
     .map((value) => {
       const counts = buckets.map(({ groups }) => groups?.[value] ?? 0);
       const name = value === '' ? 'none' : (nameOf(value) ?? value);
-      return { name, color: serviceColor(value), values: counts, total: sum(counts) };
+      return { value, name, values: counts, total: sum(counts) };
     })
-    .toSorted((left, right) => right.total - left.total);
+    .toSorted((left, right) => right.total - left.total)
+    // Only services keep their colour: values of other fields must differ among each other.
+    .map(({ value, ...series }, rank) => ({
+      ...series,
+      color: groupBy === 'serviceName' ? serviceColor(value) : `var(--line-${(rank % 10) + 1})`,
+    }));
   const others = buckets.map(({ other = 0 }) => other);
   const rest = { name: 'others', color: 'var(--bar-none)', values: others, total: sum(others) };
   return rest.total > 0 ? [...named, rest] : named;
