@@ -59,6 +59,9 @@ export const tableDefaults: SettingMap = new Map([
   ['min_compressed_bytes_to_fsync_after_merge', '1'],
   // The parts that a merge replaced become active again when its result is broken at a start.
   ['old_parts_lifetime', '60'],
+  // By default the thread that deletes them sleeps up to five minutes.
+  ['cleanup_delay_period', '10'],
+  ['max_cleanup_delay_period', '20'],
   // Any number of broken parts is detached and reported, and the table still loads.
   ['max_suspicious_broken_parts', '1000000'],
   ['max_suspicious_broken_parts_bytes', String(2 ** 50)],

@@ -30,7 +30,7 @@ test('a second start applies nothing', async () => {
 
 test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3, 4, 5]);
+  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3, 4, 5, 6]);
 });
 
 const durableSettings = [
@@ -61,17 +61,16 @@ test('a start sets the sync settings of a table that lacks them', async () => {
   await assertDurable();
 });
 
-/** The logs table as version 4 of the schema created it, with the rows of this one. */
+const readSchema = (name: string) =>
+  readFile(new URL(`../../src/store/schema/${name}`, import.meta.url), 'utf8');
+
+/** The logs table as version 4 of the schema created it and version 6 altered it. */
 async function makeEarlierTable(): Promise<void> {
   const labels = toStatements('{{searchIndexes}};', target)[0]!.match(
     /(?<=labels_fine ).*(?= TYPE)/,
   );
   await run('DROP TABLE weir.logs SYNC');
-  const text = await readFile(
-    new URL('../../src/store/schema/001_logs.sql', import.meta.url),
-    'utf8',
-  );
-  const earlier = text
+  const earlier = (await readSchema('001_logs.sql'))
     .replace(
       '{{searchIndexes}}',
       `INDEX labels ${labels![0]} TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -79,7 +78,8 @@ async function makeEarlierTable(): Promise<void> {
     )
     .replace('{{granules}}', 'index_granularity = 8192')
     .replace('{{searchIndexNames}}', 'labels,message_ngrams');
-  for (const sql of toStatements(earlier, target)) await run(sql);
+  const later = await readSchema('006_logs.sql');
+  for (const sql of [earlier, later].flatMap((file) => toStatements(file, target))) await run(sql);
   await rm(join(engine.dataDir!, 'tables.json'));
 }
 
@@ -119,7 +119,7 @@ test('a table of an earlier version gets small granules, and keeps its rows and 
     params: {},
   });
   assert.ok(granules[0]![1] > 4_000 && granules[1]![1] <= 2_048, JSON.stringify(granules));
-  assert.deepEqual((await built()).length, 6);
+  assert.deepEqual((await built()).length, 7);
   for (const word of ['earlier', 'later']) {
     const sql = `SELECT toString(count()) FROM weir.logs WHERE lower(Body) LIKE '%${word}-1999%'`;
     const rows = await store.connection.query('housekeeping', { sql, params: {} });

@@ -18,7 +18,7 @@ import type { Minutes } from './minutes.ts';
 import { type PartCounts, toPartCounts } from './part-counts.ts';
 
 /** An account, and fields by which its logs are counted. */
-type FieldsKey = Omit<CountKey, 'part'>;
+export type FieldsKey = Omit<CountKey, 'part'>;
 
 export interface CountCache {
   /** Whether any part is counted by these fields. */
@@ -46,17 +46,21 @@ export interface CountOptions {
 }
 
 export const countDefaults: CountOptions = {
-  minPartRows: 250_000,
+  minPartRows: 50_000,
   minAgeSeconds: 20,
   minLogsPerCount: 8,
   lookEveryMs: 1_000,
 };
 
+/** Dropped counts are not made again sooner, or those of one read would displace each other. */
+const restMs = 600_000;
 /** Counts in memory, of 8 bytes each. */
-const maxCounts = 8_000_000;
+const maxCountsKept = 8_000_000;
 const nanosPerMinute = 60_000_000_000;
 
-type Entry = PartCounts | 'counting' | 'too many';
+/** When it was dropped, as others needed the memory. */
+type Dropped = { readonly droppedAtMs: number };
+type Entry = PartCounts | 'counting' | 'too many' | Dropped;
 /** Minutes since 1970. */
 type Span = readonly [from: number, until: number];
 
@@ -72,15 +76,21 @@ export function createCountCache(
   async function count(key: CountKey, rows: number): Promise<void> {
     const name = nameOf(key);
     entries.set(name, 'counting');
-    const statement = compilePartCounts(placement, key, Math.ceil(rows / minLogsPerCount));
-    try {
-      const counted = await connection.query<PartCountRow>('housekeeping', statement);
-      if (entries.has(name)) entries.set(name, toPartCounts(counted));
-    } catch (error) {
-      // Any other failure is tried again by a later read.
-      if (exceededLimit(error) === undefined) entries.delete(name);
-      else entries.set(name, 'too many');
+    const maxCounts = Math.ceil(rows / minLogsPerCount);
+    for (const step of [1, 60] as const) {
+      const statement = compilePartCounts(placement, key, { step, maxCounts });
+      try {
+        const counted = await connection.query<PartCountRow>('housekeeping', statement);
+        if (entries.has(name)) entries.set(name, toPartCounts(step, counted));
+        return;
+      } catch (error) {
+        if (exceededLimit(error) !== undefined) continue;
+        // Tried again by a later read.
+        entries.delete(name);
+        return;
+      }
     }
+    entries.set(name, 'too many');
   }
 
   async function countAll(
@@ -99,7 +109,7 @@ export function createCountCache(
   const isWaiting = ([part, rows, ageSeconds]: LogPartRow, key: FieldsKey) =>
     Number(rows) >= minPartRows &&
     ageSeconds >= minAgeSeconds &&
-    !entries.has(nameOf({ ...key, part }));
+    !entries.isSettled(nameOf({ ...key, part }));
 
   return {
     hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
@@ -129,7 +139,9 @@ export function createCountCache(
 /** By name; the least recently used counts go first when they take too much memory. */
 function createEntries() {
   const entries = new Map<string, Entry>();
-  const sizeOf = (entry: Entry | undefined) => (typeof entry === 'object' ? entry.size : 0);
+  const countsOf = (entry: Entry | undefined) =>
+    typeof entry === 'object' && 'groups' in entry ? entry : undefined;
+  const sizeOf = (entry: Entry | undefined) => countsOf(entry)?.size ?? 0;
   let size = 0;
 
   function remove(name: string): void {
@@ -139,19 +151,27 @@ function createEntries() {
 
   return {
     has: (name: string) => entries.has(name),
+    /** Whether it need not be counted now. */
+    isSettled(name: string): boolean {
+      const entry = entries.get(name);
+      if (typeof entry !== 'object' || 'groups' in entry) return entry !== undefined;
+      return performance.now() - entry.droppedAtMs < restMs;
+    },
     delete: remove,
     set(name: string, entry: Entry): void {
       remove(name);
       entries.set(name, entry);
       size += sizeOf(entry);
-      for (const oldest of entries.keys()) {
-        if (size <= maxCounts) break;
-        remove(oldest);
+      for (const [oldest, candidate] of entries) {
+        if (size <= maxCountsKept) break;
+        if (countsOf(candidate) === undefined) continue;
+        size -= sizeOf(candidate);
+        entries.set(oldest, { droppedAtMs: performance.now() });
       }
     },
     counts(name: string): PartCounts | undefined {
-      const entry = entries.get(name);
-      if (typeof entry !== 'object') return undefined;
+      const entry = countsOf(entries.get(name));
+      if (entry === undefined) return undefined;
       entries.delete(name);
       entries.set(name, entry);
       return entry;

@@ -25,12 +25,11 @@ import { type CountOptions, countDefaults } from './count-cache.ts';
 import { minutesOf } from './minutes.ts';
 import {
   canCount,
-  type CountGroup,
   countedFields,
   type CountQuery,
-  eachCount,
+  eachMatch,
   isCounted,
-  matchingGroups,
+  wholeSteps,
 } from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
 
@@ -89,7 +88,8 @@ function toQuery(
     const own = field === undefined || field === 'streamId' ? [] : [field];
     fields.push(countedFields(filter, own));
   }
-  return { filter, fields, minutes: minutesOf(filter, cuts) };
+  const minutes = { 1: minutesOf(filter, cuts), 60: minutesOf(filter, cuts, 60) };
+  return { filter, fields, minutes };
 }
 
 function bucketRows(
@@ -98,15 +98,16 @@ function bucketRows(
   sums: Sums<HistogramRow>,
 ): HistogramRow[] {
   const edges = bucketEdgesMs(plan);
-  const [fields] = query.fields as [readonly EqualityField[]];
-  const index = indexIn(fields, plan.groupBy);
   const counts = new Map<string, number[]>();
-  for (const group of matchingGroups(sums.counts[0]!, fields, query)) {
-    const value = valueOf(group, index);
-    const buckets = counts.get(value) ?? edges.map(() => 0);
-    counts.set(value, buckets);
-    eachCount(group, query.minutes, (minute, count) => {
-      buckets[bucketOf(edges, minute * 60_000)]! += count;
+  for (const part of sums.counts[0]!) {
+    const isWhole = wholeSteps(part.minutes);
+    eachMatch(part, plan.groupBy, query.filter, (value, group) => {
+      const buckets = counts.get(value) ?? edges.map(() => 0);
+      counts.set(value, buckets);
+      for (let i = 0; i < group.minutes.length; i++) {
+        const minute = group.minutes[i]!;
+        if (isWhole(minute)) buckets[bucketOf(edges, minute * 60_000)]! += group.counts[i]!;
+      }
     });
   }
   return [...counts].flatMap(([value, buckets]) =>
@@ -114,15 +115,6 @@ function bucketRows(
       count === 0 ? [] : [[bucket, value, String(count)]],
     ),
   );
-}
-
-/** @returns -1 for the stream */
-function indexIn(fields: readonly EqualityField[], field: GroupField | undefined): number {
-  return (fields as readonly (GroupField | undefined)[]).indexOf(field);
-}
-
-function valueOf({ values, streamId }: CountGroup, index: number): string {
-  return values[index] ?? streamId;
 }
 
 /** The last bucket that starts at or before the time. */
@@ -147,14 +139,15 @@ function valueCounts(
     values.set(value, (values.get(value) ?? 0) + count);
   };
   for (const [i, field] of plan.fields.entries()) {
-    const fields = query.fields[i]!;
-    const index = indexIn(fields, field);
-    for (const group of matchingGroups(counts[i]!, fields, query)) {
-      let sum = 0;
-      eachCount(group, query.minutes, (_minute, count) => {
-        sum += count;
+    for (const part of counts[i]!) {
+      const isWhole = wholeSteps(part.minutes);
+      eachMatch(part, field, query.filter, (value, group) => {
+        let sum = 0;
+        for (let k = 0; k < group.minutes.length; k++) {
+          if (isWhole(group.minutes[k]!)) sum += group.counts[k]!;
+        }
+        if (sum > 0) add(i, value, sum);
       });
-      if (sum > 0) add(i, valueOf(group, index), sum);
     }
   }
   for (const [index, value, count] of rows) add(index, value, Number(count));

@@ -1,4 +1,4 @@
-/** Counts of the logs of an account in one part of the table, by minute and fields. Pure. */
+/** Counts of the logs of an account in one part of the table, by time and fields. Pure. */
 import {
   type EqualityField,
   equalityFields,
@@ -10,10 +10,11 @@ import {
 } from '../../model/log-fields.ts';
 import { firstNumber, levelNumbers, severityLevels } from '../../model/severity.ts';
 import type { LogFilter } from '../../model/plan.ts';
-import type { PartCountRow } from '../sql/part-counts.ts';
+import type { CountStep, PartCountRow } from '../sql/part-counts.ts';
 import type { Minutes } from './minutes.ts';
 
 export interface PartCounts {
+  readonly step: CountStep;
   readonly groups: readonly CountGroup[];
   /** Memory in units of one count; a group takes as much as 40 of them. */
   readonly size: number;
@@ -23,19 +24,19 @@ export interface CountGroup {
   readonly streamId: string;
   /** In the order of the fields that are counted. */
   readonly values: readonly string[];
-  /** Since 1970, one for each count. */
+  /** First minutes of steps since 1970, one for each count. */
   readonly minutes: Int32Array;
   readonly counts: Uint32Array;
 }
 
-export function toPartCounts(rows: readonly PartCountRow[]): PartCounts {
+export function toPartCounts(step: CountStep, rows: readonly PartCountRow[]): PartCounts {
   const groups = rows.map(([streamId, values, minutes, counts]) => ({
     streamId,
     values,
     minutes: Int32Array.from(minutes),
     counts: Uint32Array.from(counts),
   }));
-  return { groups, size: groups.reduce((sum, { counts }) => sum + counts.length + 40, 0) };
+  return { step, groups, size: groups.reduce((sum, { counts }) => sum + counts.length + 40, 0) };
 }
 
 /** Whether the counts by some fields can tell which logs match. */
@@ -83,29 +84,38 @@ export interface CountQuery {
   readonly filter: LogFilter;
   /** Lists as `countedFields` returns them, one for each grouping. */
   readonly fields: readonly (readonly EqualityField[])[];
+  /** The range and the edges of buckets, by the step of the counts. */
+  readonly minutes: Readonly<Record<CountStep, Minutes>>;
+}
+
+/** The counts of a part, and which of its steps the query holds. */
+export interface CountedPart {
+  /** By which it is counted: at least those of the query. */
+  readonly fields: readonly EqualityField[];
+  readonly counts: PartCounts;
   readonly minutes: Minutes;
 }
 
-/** @param fields by which these parts are counted */
-export function matchingGroups(
-  parts: readonly PartCounts[],
-  fields: readonly EqualityField[],
-  { filter }: CountQuery,
-): CountGroup[] {
-  return parts.flatMap(({ groups }) => groups).filter(groupFilter(filter, fields));
+/** Calls `add` with each group that matches, and the value that it has in `field`. */
+export function eachMatch(
+  { fields, counts }: CountedPart,
+  field: GroupField | undefined,
+  filter: LogFilter,
+  add: (value: string, group: CountGroup) => void,
+): void {
+  const matches = groupFilter(filter, fields);
+  const index = fields.indexOf(field as EqualityField);
+  for (const group of counts.groups) {
+    if (!matches(group)) continue;
+    add(field === 'streamId' ? group.streamId : (group.values[index] ?? ''), group);
+  }
 }
 
-/** Calls `add` for each count of a whole minute. */
-export function eachCount(
-  { minutes, counts }: CountGroup,
-  { from, until, cut }: Minutes,
-  add: (minute: number, count: number) => void,
-): void {
+/** Whether the minutes hold all of a step, by the first minute of it or of a part of it. */
+export function wholeSteps({ step, from, until, cut }: Minutes): (minute: number) => boolean {
   const isCut = new Set(cut);
-  for (let i = 0; i < minutes.length; i++) {
-    const minute = minutes[i]!;
-    if (minute >= from && minute < until && !isCut.has(minute)) add(minute, counts[i]!);
-  }
+  return (minute) =>
+    minute >= from && minute < until && (isCut.size === 0 || !isCut.has(minute - (minute % step)));
 }
 
 /** The conditions of `whereSql` that counts can answer. */

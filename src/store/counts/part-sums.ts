@@ -1,18 +1,29 @@
 /** Counts of parts, and rows of statements over the others, that add up to one moment's table. */
+import { type EqualityField, equalityFields } from '../../model/log-fields.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
-import { compileLogParts, type LogPartRow, type Scope } from '../sql/part-counts.ts';
+import {
+  compileLogParts,
+  type CountStep,
+  type LogPartRow,
+  type Scope,
+} from '../sql/part-counts.ts';
 import type { ReadLimits, Statement } from '../sql/statement.ts';
-import { type CountOptions, createCountCache } from './count-cache.ts';
-import type { CountQuery, PartCounts } from './part-counts.ts';
+import {
+  type CountCache,
+  type CountOptions,
+  createCountCache,
+  type FieldsKey,
+} from './count-cache.ts';
+import type { CountedPart, CountQuery } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 
 export interface Sums<Row> {
   /** For each list of fields of the query, the counts of the parts that are counted. */
-  readonly counts: readonly (readonly PartCounts[])[];
-  /** Of the other parts, and of the minutes that the query cuts. */
+  readonly counts: readonly (readonly CountedPart[])[];
+  /** Of the other parts, and of the minutes or hours that the query cuts. */
   readonly rows: readonly Row[];
 }
 
@@ -26,6 +37,10 @@ export interface PartSums {
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
 }
+
+/** What an overview asks for, counted with the first question. */
+const usualFields = [['severity'], ['serviceName'], ['host']] as const satisfies EqualityField[][];
+const allTogether = equalityFields.filter((field) => usualFields.flat().includes(field as never));
 
 /** Merges and inserts between the statements of a read make it start again. */
 const maxAttempts = 3;
@@ -42,24 +57,6 @@ export function createPartSums(
     options.lookEveryMs,
   );
 
-  function sort(listed: readonly LogPartRow[], query: CountQuery) {
-    const { filter, minutes } = query;
-    const keys = keysOf(query);
-    cache.keepOnly(listed);
-    cache.want(listed, keys, minutes);
-    const counts: PartCounts[][] = keys.map(() => []);
-    const names = { counted: [] as string[], others: [] as string[] };
-    for (const [part] of listed) {
-      const own = keys.flatMap((key) => cache.get({ ...key, part }) ?? []);
-      const isCounted = own.length === keys.length && isVisible(part, filter);
-      if (isCounted) for (const [i, one] of own.entries()) counts[i]!.push(one);
-      names[isCounted ? 'counted' : 'others'].push(part);
-    }
-    const { cut } = minutes;
-    const scopes: Scope[] = [{ parts: names.counted, minutes: cut }, { parts: names.others }];
-    return { counts, scopes: scopes.filter((scope) => !isEmpty(scope)) };
-  }
-
   return {
     async sum<Row>(
       query: CountQuery,
@@ -67,10 +64,12 @@ export function createPartSums(
       compile: (scope: Scope, limits: ReadLimits) => Statement,
     ): Promise<Sums<Row> | undefined> {
       const keys = keysOf(query);
-      if (!keys.every((key) => cache.hasSome(key))) {
+      if (!keys.every((key) => hasSome(cache, key, query))) {
         // Without a delay for this read.
         const { accountId } = query.filter;
-        parts.inBackground(accountId, (listed) => cache.want(listed, keys, query.minutes));
+        parts.inBackground(accountId, (listed) =>
+          cache.want(listed, withUsual(keys), query.minutes[1]),
+        );
         return undefined;
       }
       const time = startReadTime(limits);
@@ -78,7 +77,9 @@ export function createPartSums(
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const isOld = listed !== undefined;
         listed ??= await parts.list(context);
-        const { counts, scopes } = sort(listed, query);
+        cache.keepOnly(listed);
+        cache.want(listed, withUsual(keys), query.minutes[1]);
+        const { counts, scopes } = sortParts(cache, listed, query);
         if (counts[0]!.length === 0) return undefined;
         const rows = await Promise.all(
           scopes.map((scope) => connection.read<Row>(compile(scope, time.left()), context)),
@@ -100,12 +101,65 @@ function keysOf({ filter, fields }: CountQuery) {
   return fields.map((list) => ({ accountId: filter.accountId, fields: list }));
 }
 
+/** Which parts the counts answer for, and what is left to read. */
+function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: CountQuery) {
+  const { filter, minutes } = query;
+  const keys = keysOf(query);
+  const counts: CountedPart[][] = keys.map(() => []);
+  const names: Record<CountStep | 'others', string[]> = { 1: [], 60: [], others: [] };
+  for (const [part] of listed) {
+    const own = isVisible(part, filter)
+      ? keys.flatMap((key) => find(cache, part, key, query) ?? [])
+      : [];
+    const step = own.some((one) => one.counts.step === 60) ? 60 : 1;
+    const isCounted = own.length === keys.length;
+    if (isCounted) {
+      for (const [i, one] of own.entries()) {
+        counts[i]!.push({ ...one, minutes: minutes[step] });
+      }
+    }
+    names[isCounted ? step : 'others'].push(part);
+  }
+  const cuts = ([1, 60] as const).map((step): Scope => {
+    return { parts: names[step], times: { step, minutes: minutes[step].cut } };
+  });
+  const scopes = [...cuts, { parts: names.others }];
+  return { counts, scopes: scopes.filter((scope) => !isEmpty(scope)) };
+}
+
+/** By the fields of the query, or else by more; those by hour answer if few hours are cut. */
+function wideKey(key: FieldsKey, { minutes }: CountQuery): FieldsKey | undefined {
+  const isWide = minutes[60].cut.length <= 2 && isSubset(key.fields, allTogether);
+  return isWide ? { ...key, fields: allTogether } : undefined;
+}
+
+function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery) {
+  for (const { accountId, fields } of [key, wideKey(key, query) ?? key]) {
+    const counts = cache.get({ part, accountId, fields });
+    if (counts !== undefined) return { fields, counts };
+  }
+  return undefined;
+}
+
+function hasSome(cache: CountCache, key: FieldsKey, query: CountQuery): boolean {
+  return cache.hasSome(key) || cache.hasSome(wideKey(key, query) ?? key);
+}
+
+function withUsual(keys: readonly FieldsKey[]): FieldsKey[] {
+  const { accountId } = keys[0]!;
+  return [...keys, ...[...usualFields, allTogether].map((fields) => ({ accountId, fields }))];
+}
+
+function isSubset<T>(some: readonly T[], all: readonly T[]): boolean {
+  return some.every((one) => all.includes(one));
+}
+
 /** Whether no stream hides rows of the part by their time of receipt. */
 function isVisible(part: string, { streams }: LogFilter): boolean {
   const dayNanos = BigInt(dayStartMs(part.slice(0, part.indexOf('_')))) * 1_000_000n;
   return streams.every(({ receivedFromNanos }) => receivedFromNanos <= dayNanos);
 }
 
-function isEmpty({ parts, minutes }: Scope): boolean {
-  return parts.length === 0 || minutes?.length === 0;
+function isEmpty({ parts, times }: Scope): boolean {
+  return parts.length === 0 || times?.minutes.length === 0;
 }

@@ -40,7 +40,7 @@ export interface CountKey {
   readonly fields: readonly EqualityField[];
 }
 
-/** Stream, values of the fields, minutes since 1970, logs in each. */
+/** Stream, values of the fields, first minutes of steps since 1970, logs in each. */
 export type PartCountRow = readonly [
   streamId: string,
   values: readonly string[],
@@ -48,17 +48,25 @@ export type PartCountRow = readonly [
   counts: readonly number[],
 ];
 
-/** Finds granules by the sort order; toStartOfMinute does too, but wraps around in 2106. */
-const minuteSql = 'intDiv(toUnixTimestamp64Nano(Timestamp), 60000000000)';
+/** Minutes that one count spans. Hours where logs are too varied to be counted by the minute. */
+export type CountStep = 1 | 60;
+
+/**
+ * The first minute of the step. Finds granules by the sort order; toStartOfMinute does too, but
+ * wraps around in 2106.
+ */
+function minuteSql(step: CountStep): string {
+  return `intDiv(toUnixTimestamp64Nano(Timestamp), ${step * 60}000000000) * ${step}`;
+}
 
 /** More combinations of stream and values than this take too much memory for each count. */
-const maxGroups = 50_000;
+const maxGroups = 100_000;
 
-/** @param maxCounts the statement fails beyond these, or beyond `maxGroups` */
+/** The statement fails beyond `maxCounts`, or beyond `maxGroups`. */
 export function compilePartCounts(
   placement: Placement,
   of: CountKey,
-  maxCounts: number,
+  { step, maxCounts }: { readonly step: CountStep; readonly maxCounts: number },
 ): Statement {
   const values = of.fields.map((_, i) => `value${i}`);
   const keys = ['StreamId', ...values].join(', ');
@@ -69,7 +77,7 @@ export function compilePartCounts(
 FROM
 (
   SELECT ${['StreamId', ...columns].join(', ')},
-    toInt32(${minuteSql}) AS minute, toUInt32(count()) AS n
+    toInt32(${minuteSql(step)}) AS minute, toUInt32(count()) AS n
   FROM ${localTable(placement, 'logs')}
   WHERE AccountId = ${params.add('String', of.accountId)}
     AND _part = ${params.add('String', of.part)}
@@ -81,18 +89,18 @@ SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
   });
 }
 
-/** Limits a read to parts of the table, and to minutes of event time. */
+/** Limits a read to parts of the table, and to steps of event time by their first minutes. */
 export interface Scope {
   readonly parts: readonly string[];
-  /** Since 1970; absent = all. */
-  readonly minutes?: readonly number[] | undefined;
+  /** Absent = all. */
+  readonly times?: { readonly step: CountStep; readonly minutes: readonly number[] } | undefined;
 }
 
 /** Conditions to be joined by AND; none without a scope. */
 export function scopeConditions(scope: Scope | undefined, params: Parameters): string[] {
   if (scope === undefined) return [];
-  const { parts, minutes } = scope;
+  const { parts, times } = scope;
   const within = `_part ${params.anyOf(parts)}`;
-  if (minutes === undefined) return [within];
-  return [within, `${minuteSql} IN ${params.integers(minutes)}`];
+  if (times === undefined) return [within];
+  return [within, `${minuteSql(times.step)} IN ${params.integers(times.minutes)}`];
 }

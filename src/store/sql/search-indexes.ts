@@ -1,7 +1,7 @@
 /**
- * The skip indexes of labels and messages, which inserts and merges omit and housekeeping builds.
- * Each has a coarse level, whose few filters rule out most granules, and a fine one for what
- * remains (docs/decisions/030-small-granules.md). Pure.
+ * The skip indexes of fields, labels and messages, which inserts and merges omit and housekeeping
+ * builds. Those of labels and messages have a coarse level, whose few filters rule out most
+ * granules, and a fine one for what remains (docs/decisions/030-small-granules.md). Pure.
  */
 import type { Parameters, Statement } from './statement.ts';
 import { localEnding, localTable, type Placement } from './tables.ts';
@@ -24,13 +24,19 @@ const definitions = {
 /** Indexes of parts with granules of 8,192 rows, which earlier versions wrote. */
 const earlierIndexes = ['labels', 'message_ngrams'] as const;
 
-const searchIndexes = Object.keys(definitions);
+/** Of fields that are compared as a whole (schema/006_logs.sql); any granules have them. */
+const fieldIndexes = ['origins', 'traces'] as const;
+
+/** Filters of whole words, for phrases with numbers or ids (schema/006_logs.sql). */
+const wordIndex = 'message_tokens';
+
+const searchIndexes = [...Object.keys(definitions), wordIndex];
 /** Names that a table does not have are ignored by the settings that list them. */
-export const allSearchIndexes = [...searchIndexes, ...earlierIndexes].join(',');
+export const allSearchIndexes = [...searchIndexes, ...earlierIndexes, ...fieldIndexes].join(',');
 
 /** Those for the parts of a day. */
 export function searchIndexesFor(granules: Granules): readonly string[] {
-  return granules === 'small' ? searchIndexes : earlierIndexes;
+  return [...(granules === 'small' ? searchIndexes : earlierIndexes), ...fieldIndexes];
 }
 
 /** For rows of `system.parts`. A table without the indexes for small granules has large ones. */
