@@ -69,7 +69,7 @@ test('widens a relative range to bars that begin at round times', () => {
   assert.deepEqual(resolved('1h'), ['04-01T08:17:00', '04-01T09:17:30', 121]);
   assert.deepEqual(resolved('24h'), ['03-31T09:15:00', '04-01T09:30:00', 97]);
   assert.deepEqual(resolved('30d'), ['03-02T06:00:00', '04-01T12:00:00', 121]);
-  assert.deepEqual(resolved('1s'), ['04-01T09:17:22', '04-01T09:17:24', 31]);
+  assert.deepEqual(resolved('1s'), ['04-01T09:17:22', '04-01T09:17:24', 78]);
 });
 
 test('aligns bars in the zone of the reader', () => {

@@ -78,8 +78,12 @@ export function resolveRange(range: Range, nowMs: number, bars: Bars): ResolvedR
     return divide(Date.parse(range.from), Date.parse(range.until), bars);
   }
   const spanMs = parseSpan(range.span) ?? 0;
-  const step = barLength(spanMs, bars.fitting);
-  const sinceMs = floorIn(bars.zone, Math.max(0, nowMs - spanMs), step);
+  const startOf = (step: number) => floorIn(bars.zone, Math.max(0, nowMs - spanMs), step);
+  const shortest = barLength(spanMs, bars.fitting);
+  // With the rest of the current second, bars of less than a second may be too many.
+  const fits = (step: number) => (secondEnd(nowMs) - startOf(step)) / step <= bars.fitting + 2;
+  const step = roundSteps.find((ms) => ms >= shortest && fits(ms)) ?? shortest;
+  const sinceMs = startOf(step);
   return extend({ sinceMs, untilMs: sinceMs }, nowMs, { ...bars, step });
 }
 
@@ -96,10 +100,13 @@ function extend(
   nowMs: number,
   { step, ...bars }: Bars & { readonly step: number },
 ): ResolvedRange {
-  // The end of this second includes its logs.
-  const endMs = Math.floor(nowMs / 1000) * 1000 + 1000;
-  const missing = Math.max(0, Math.ceil((endMs - untilMs) / step));
+  const missing = Math.max(0, Math.ceil((secondEnd(nowMs) - untilMs) / step));
   return divide(sinceMs, Math.min(Math.ceil(untilMs + missing * step), lastMs), bars);
+}
+
+/** The end of this second includes its logs. */
+function secondEnd(nowMs: number): number {
+  return Math.floor(nowMs / 1000) * 1000 + 1000;
 }
 
 /** Cuts the range into bars of a round length if one divides it, else into equal parts. */
