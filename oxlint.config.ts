@@ -10,6 +10,7 @@ const words = [
   'model',
   'std',
   'query',
+  'patterns',
   'codec',
   'promql',
   'config',

@@ -16,6 +16,7 @@ import { createRoutes } from '../../src/server/routes.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
 import type { ExportTickets } from '../../src/stream/export-tickets.ts';
 import type { Exporter } from '../../src/stream/exporter.ts';
+import { createPatternRoutes, type PatternParts } from '../../src/stream/pattern-routes.ts';
 import { createStreamRoutes, type LogReadParts } from '../../src/stream/routes.ts';
 import type { Tail } from '../../src/stream/tail.ts';
 import { createTailRoutes } from '../../src/stream/tail-routes.ts';
@@ -30,6 +31,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
     protocols: createProtocols(configSchema.parse({})),
     reads: [
       ...createStreamRoutes(neverAsked<LogReadParts>()),
+      ...createPatternRoutes(neverAsked<PatternParts>()),
       ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
       ...createTailRoutes(neverAsked<Tail>()),
       ...createMetricRoutes(neverAsked<MetricsReadParts>(), configSchema.parse({}).metrics),

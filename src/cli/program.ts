@@ -20,6 +20,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'fields [options] [field]': 'show the fields and labels that logs have, or the values of one',
     'stats [options] [stat...]':
       'show counts, sums, averages and percentiles of fields by time and groups',
+    'patterns [options] [search...]': 'group logs by the template of their message',
     'export [options] [search...]': 'write all matching logs, newest first',
   },
   'Send:': {
@@ -56,6 +57,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   facets: () => import('./reading/facets.ts'),
   fields: () => import('./reading/fields.ts'),
   stats: () => import('./reading/stats.ts'),
+  patterns: () => import('./reading/patterns.ts'),
   export: () => import('./reading/export.ts'),
   send: () => import('./sending/send.ts'),
   import: () => import('./sending/import.ts'),

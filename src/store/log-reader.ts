@@ -15,6 +15,7 @@ import type { QueryContext } from './connection.ts';
 import type { CountedReads } from './counts/counted-reads.ts';
 import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
+import { createMessageReader } from './messages/sampled-messages.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
@@ -50,6 +51,7 @@ type LogReader = Pick<
   | 'stats'
   | 'fields'
   | 'fieldValues'
+  | 'messages'
   | 'arrivals'
   | 'countArrivals'
 >;
@@ -101,6 +103,8 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return toFacetsResults(plan, await connection.read<FacetRow>(statement, context));
   }
 
+  const messages = createMessageReader(parts, histogram);
+
   async function arrivals(plan: ArrivalsPlan): Promise<Arrivals> {
     const time = startReadTime(limits);
     for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
@@ -120,13 +124,7 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return Number(row?.[0] ?? 0);
   }
 
-  /** Without limits of receipt that exclude no row, so that rows are not checked against them. */
-  function checked<Plan extends { readonly filter: LogFilter }>(plan: Plan): Plan {
-    const streams = plan.filter.streams.map((stream) =>
-      stream.receivedFromNanos <= floor.nanos() ? { ...stream, receivedFromNanos: 0n } : stream,
-    );
-    return { ...plan, filter: { ...plan.filter, streams } };
-  }
+  const checked = <Plan extends FilteredPlan>(plan: Plan) => withoutIdleLimits(plan, floor);
 
   return {
     list: (plan, ...caller) =>
@@ -146,9 +144,23 @@ export function createLogReader(parts: LogReaderParts): LogReader {
       ),
     stats: (plan, ...caller) =>
       timed(events, 'stats', readStats(parts, checked(plan), contextOf(plan, ...caller))),
+    messages: (plan, ...caller) =>
+      timed(events, 'messages', messages.read(checked(plan), contextOf(plan, ...caller))),
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(range)),
   };
+}
+
+interface FilteredPlan {
+  readonly filter: LogFilter;
+}
+
+/** Without limits of receipt that exclude no row, so that rows are not checked against them. */
+function withoutIdleLimits<Plan extends FilteredPlan>(plan: Plan, floor: ReceiptFloor): Plan {
+  const streams = plan.filter.streams.map((stream) =>
+    stream.receivedFromNanos <= floor.nanos() ? { ...stream, receivedFromNanos: 0n } : stream,
+  );
+  return { ...plan, filter: { ...plan.filter, streams } };
 }
 
 /** One statement, or several smaller ones where the first exceeds its limits. */

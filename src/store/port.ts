@@ -22,6 +22,7 @@ import type {
   HistogramResult,
   ListPlan,
   LogRecord,
+  MessagesResult,
   Scan,
   StatsPlan,
   StatsResult,
@@ -98,6 +99,8 @@ export interface Store {
   ): Promise<FieldValuesResult>;
   /** @throws AppError */
   stats(plan: StatsPlan, signal?: AbortSignal, scanned?: Scan): Promise<StatsResult>;
+  /** Of a sample. @throws AppError */
+  messages(plan: HistogramPlan, signal?: AbortSignal, scanned?: Scan): Promise<MessagesResult>;
 
   /**
    * Samples of the plan's range: of those with one time, the last one written; series sorted by

@@ -57,7 +57,7 @@ export function toHistogramResponse(
   plan: HistogramPlan,
   { counts, groups }: HistogramResult,
 ): HistogramResponse {
-  const edges = Array.from({ length: plan.buckets + 1 }, (_, i) => isoEdge(plan, i));
+  const edges = bucketEdges(plan);
   const buckets = counts.map((count, i) => ({
     startTime: edges[i]!,
     endTime: edges[i + 1]!,
@@ -66,6 +66,11 @@ export function toHistogramResponse(
   }));
   const total = counts.reduce((sum, count) => sum + count, 0);
   return { startTime: edges[0]!, endTime: edges.at(-1)!, buckets, total };
+}
+
+/** Starts of buckets, and the end of the last. */
+export function bucketEdges(plan: HistogramPlan): string[] {
+  return Array.from({ length: plan.buckets + 1 }, (_, i) => isoEdge(plan, i));
 }
 
 /** Edge i = start + floor(i * range / buckets); at most 500 * 5.6e12, so exact in a double. */

@@ -78,6 +78,25 @@ export const range = {
   untilTime: timestamp('Only logs before this time; synonym: endTime.').optional(),
 };
 
+/** A range that always has both ends. */
+export const recentRange = {
+  sinceTime: timestamp(
+    'Only logs at or after this time; default: an hour before untilTime; synonym: startTime.',
+  ).optional(),
+  untilTime: timestamp('Only logs before this time; default: now; synonym: endTime.').optional(),
+};
+
+const hourNanos = 3_600_000_000_000n;
+
+export function recentRangeOf(
+  { sinceTime, untilTime }: Pick<FilterQuery, 'sinceTime' | 'untilTime'>,
+  nowMs: number,
+): { readonly startTime: bigint; readonly endTime: bigint } {
+  const endTime = untilTime ?? BigInt(nowMs) * 1_000_000n;
+  const hourBefore = endTime > hourNanos ? endTime - hourNanos : 0n;
+  return { startTime: sinceTime ?? hourBefore, endTime };
+}
+
 export const listQuery = z.strictObject({
   ...filters,
   ...range,

@@ -1,7 +1,9 @@
 /** Responses of the reads as schemas for the OpenAPI document; types are inferred from them. */
 import { z } from 'zod';
 
-const isoTime = z.string().meta({ format: 'date-time', examples: ['2026-04-01T08:30:00.123Z'] });
+export const isoTime = z
+  .string()
+  .meta({ format: 'date-time', examples: ['2026-04-01T08:30:00.123Z'] });
 
 const position = z
   .object({

@@ -12,6 +12,7 @@ export type ReadKind =
   | 'fields'
   | 'field_values'
   | 'stats'
+  | 'messages'
   | 'samples'
   | 'series'
   | 'label_names'

@@ -196,6 +196,30 @@ test('a query chooses the logs of every command', async () => {
   assert.match(refused.error, /cannot read query at position 10: expected a value after status:>=/);
 });
 
+test('patterns group logs by template, with a query that finds them', async () => {
+  const since = [
+    '--since',
+    timeOf(0).replace(' ', 'T'),
+    '--until',
+    timeOf(count).replace(' ', 'T'),
+  ];
+  const { out } = await weir('patterns', ...since, '--severity', 'warn', '--values', '--ascii');
+  assert.match(out, /^ +\d+ +99\.9 % WARN [ .:=+*#@-]{24} order <number>\n {2}number: \d+ \d/);
+  assert.match(out, /\n\d+ logs\n$/);
+  const { patterns, total } = JSON.parse((await weir('patterns', ...since, '--json')).out) as {
+    patterns: { query: string; count: number }[];
+    total: number;
+  };
+  assert.equal(total, count);
+  for (const { query, count: found } of patterns) {
+    const facets = await weir('facets', 'service', ...since, '-q', query, '--json');
+    assert.equal(
+      (JSON.parse(facets.out) as { facets: { total: number }[] }).facets[0]!.total,
+      found,
+    );
+  }
+});
+
 test('an export is complete, in a file or a pipe', async () => {
   const file = join(folder, 'logs.ndjson');
   assert.equal((await weir('export', '-o', file)).code, 0);

@@ -32,6 +32,14 @@ export function toBar(share: number, width: number, set: BarSet): string {
   return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '');
 }
 
+const heights = { blocks: ' ▁▂▃▄▅▆▇█', ascii: ' .:-=+*#@' } as const;
+
+/** One character for each count; any count above 0 is visible. */
+export function toSparkline(counts: readonly number[], set: BarSet): string {
+  const most = Math.max(1, ...counts);
+  return counts.map((count) => heights[set][Math.ceil((count / most) * 8)]).join('');
+}
+
 /** `toBar` of the sum, cut into one piece for each part. */
 export function toStackedBar(
   parts: readonly number[],

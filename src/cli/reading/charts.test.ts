@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createStyle } from '../terminal.ts';
-import { barSetOf, toBar, toStackedBar } from './bars.ts';
+import { barSetOf, toBar, toSparkline, toStackedBar } from './bars.ts';
 import { facetsText } from './facets.ts';
 import { histogramText } from './histogram.ts';
 import { traceText } from './trace.ts';
@@ -28,6 +28,12 @@ for (const [share, blocks, ascii] of bars) {
     assert.equal(toBar(share, 5, 'ascii'), ascii);
   });
 }
+
+test('draws a character for each count', () => {
+  assert.equal(toSparkline([0, 1, 50, 100], 'blocks'), ' ▁▄█');
+  assert.equal(toSparkline([0, 1, 50, 100], 'ascii'), ' .=@');
+  assert.equal(toSparkline([0, 0], 'blocks'), '  ');
+});
 
 test('cuts a stacked bar into pieces of the whole', () => {
   const parts = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 8 });

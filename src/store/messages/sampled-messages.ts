@@ -1,0 +1,62 @@
+/** Reads a sample of messages: its size is bounded, however many logs match. */
+import type {
+  HistogramPlan,
+  HistogramResult,
+  LogSample,
+  MessagesResult,
+  SampledMessages,
+} from '../../model/plan.ts';
+import type { QueryContext } from '../connection.ts';
+import { type ReaderParts, startReadTime } from '../read-time.ts';
+import { compileMessageGroups, type MessageGroupRow } from './message-groups.ts';
+import { tableName } from '../sql/tables.ts';
+
+/** Logs of a sample. */
+const maxRows = 50_000;
+/** Masked texts; the rarer ones are not returned. */
+const maxGroups = 5_000;
+
+interface SampledMessageReader {
+  read(plan: HistogramPlan, context: QueryContext): Promise<MessagesResult>;
+}
+
+/** @param histogram counts the logs of a plan */
+export function createMessageReader(
+  { connection, database, limits }: ReaderParts,
+  histogram: (plan: HistogramPlan, context: QueryContext) => Promise<HistogramResult>,
+): SampledMessageReader {
+  const table = tableName(database, 'logs');
+
+  return {
+    async read(plan, context) {
+      const time = startReadTime(limits);
+      const { counts } = await histogram({ ...plan, buckets: 1 }, context);
+      const total = counts[0]!;
+      const sample = { plan, total, maxRows };
+      const statement = compileMessageGroups(table, sample, { limits: time.left(), maxGroups });
+      const rows = await connection.read<MessageGroupRow>(statement, context);
+      const sampled = Number(rows[0]?.at(-1) ?? 0);
+      return { groups: rows.map(toMessages), sampled, total: totalOf(sample, sampled) };
+    },
+  };
+}
+
+/** Logs may have arrived since they were counted: a complete sample is right. */
+function totalOf({ total, maxRows: most }: LogSample, sampled: number): number {
+  return total <= most ? sampled : Math.max(total, sampled);
+}
+
+function toMessages(row: MessageGroupRow): SampledMessages {
+  const [masked, count, texts, severities, severityCounts, buckets, bucketCounts] = row;
+  const [, , , , , , , firstNanos, lastNanos, lastTie, lastText] = row;
+  return {
+    masked,
+    count: Number(count),
+    texts,
+    severities: severities.map((severity, i) => [severity, Number(severityCounts[i])]),
+    buckets: buckets.map((bucket, i) => [bucket, Number(bucketCounts[i])]),
+    firstNanos: BigInt(firstNanos),
+    last: { timeNanos: BigInt(lastNanos), tie: BigInt(lastTie) },
+    lastText,
+  };
+}

@@ -1,0 +1,155 @@
+/** Logs grouped by the template of their message. */
+import { z } from 'zod';
+import { encodeLogId } from '../model/log-id.ts';
+import type { HistogramPlan, MessagesResult, SampledMessages } from '../model/plan.ts';
+import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
+import { describe, maxMessageLength } from '../patterns/describe.ts';
+import { mineTemplates, type Template } from '../patterns/mine.ts';
+import { integer, withQuery } from '../std/parse-query.ts';
+import type { Store } from '../store/port.ts';
+import { bucketEdges } from './answers.ts';
+import { planHistogram } from './plan.ts';
+import { filters, recentRange, recentRangeOf } from './requests.ts';
+import { isoTime } from './responses.ts';
+
+const maxPatterns = 200;
+
+const patternsQuery = z.strictObject({
+  ...filters,
+  ...recentRange,
+  limit: integer(1, maxPatterns, 'Patterns, the most frequent first; default 50.').default(50),
+  buckets: integer(1, 100, 'Parts of the range for counts over time; default 24.').default(24),
+});
+
+const pattern = z.object({
+  template: z.string().meta({
+    description: 'The message, each variable as <name>; … where longer messages were cut.',
+    examples: ['connection from <ip> closed'],
+  }),
+  query: z.string().meta({
+    description:
+      'Finds the logs of this template, in the query language; -(…) around it excludes them.',
+  }),
+  count: z.int().meta({ description: 'Logs in the sample.' }),
+  share: z.number().meta({ description: 'Part of the sample, 0 to 1.' }),
+  severities: z.record(z.string(), z.int()),
+  counts: z.array(z.int()).meta({ description: 'Logs in the sample by part of the range.' }),
+  firstSeen: isoTime,
+  lastSeen: isoTime,
+  sample: z
+    .object({ logId: z.string().meta({ format: 'uuid' }), timestamp: isoTime, message: z.string() })
+    .meta({ description: `The last log; ${maxMessageLength} characters of its message.` }),
+  variables: z.array(
+    z.object({
+      name: z.string(),
+      values: z
+        .array(z.object({ value: z.string(), share: z.number() }))
+        .meta({ description: 'The most frequent values, with their estimated share.' }),
+      distinct: z.int().meta({ description: 'Different values that were seen.' }),
+    }),
+  ),
+});
+
+/** Of a bounded sample. */
+const sampleFields = {
+  sampled: z.int().meta({ description: 'Logs that were looked at.' }),
+  total: z.int().meta({ description: 'Logs that match.' }),
+  exact: z.boolean().meta({ description: 'Whether the sample has every log that matches.' }),
+};
+
+const patternsResponse = z.object({
+  startTime: isoTime,
+  endTime: isoTime,
+  patterns: z.array(pattern),
+  other: z.int().meta({ description: 'Logs in the sample with none of these templates.' }),
+  ...sampleFields,
+});
+
+type PatternsResponse = z.output<typeof patternsResponse>;
+
+export interface PatternParts extends ReadContextSource {
+  readonly store: Pick<Store, 'messages'>;
+}
+
+export function createPatternRoutes(parts: PatternParts): readonly ReadRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/patterns',
+      operationId: 'getPatterns',
+      summary: 'Logs grouped by the template of their message',
+      description:
+        'Reads at most about 50,000 logs, spread over the range, and 500 characters of each ' +
+        'message. The range is the hour before untilTime where sinceTime is absent.',
+      // The answer has messages.
+      scope: 'logs:read',
+      response: jsonResponse(patternsResponse),
+      reportsScan: true,
+      ...withQuery(patternsQuery, async (query, request: ReadRequest) => {
+        const context = await readContext(parts, request.accountId);
+        const range = recentRangeOf(query, context.nowMs);
+        const plan = planHistogram(context, { ...query, ...range, groupBy: undefined, topK: 1 });
+        const result = await parts.store.messages(plan, request.disconnected, request.scanned);
+        return toPatternsResponse(plan, result, query.limit);
+      }),
+    },
+  ];
+}
+
+async function toPatternsResponse(
+  plan: HistogramPlan,
+  { groups, sampled, total }: MessagesResult,
+  limit: number,
+): Promise<PatternsResponse> {
+  const edges = bucketEdges(plan);
+  const counted = (await mineTemplates(groups)).map((template) => ({
+    template,
+    count: template.members.reduce((sum, member) => sum + groups[member]!.count, 0),
+  }));
+  const listed = counted.sort((a, b) => b.count - a.count).slice(0, limit);
+  const inPatterns = listed.reduce((sum, { count }) => sum + count, 0);
+  return {
+    startTime: edges[0]!,
+    endTime: edges.at(-1)!,
+    patterns: listed.map(({ template, count }) => ({
+      ...toPattern(template, groups, plan.buckets),
+      count,
+      share: count / sampled,
+    })),
+    other: sampled - inPatterns,
+    sampled,
+    total,
+    exact: sampled === total,
+  };
+}
+
+function toPattern(template: Template, groups: readonly SampledMessages[], buckets: number) {
+  const members = template.members.map((member) => groups[member]!);
+  const severities = new Map<string, number>();
+  const counts = Array.from({ length: buckets }, () => 0);
+  for (const group of members) {
+    for (const [severity, count] of group.severities) {
+      severities.set(severity, (severities.get(severity) ?? 0) + count);
+    }
+    for (const [bucket, count] of group.buckets) counts[bucket]! += count;
+  }
+  const first = members.reduce((a, b) => (b.firstNanos < a.firstNanos ? b : a));
+  const last = members.reduce((a, b) => (b.last.timeNanos > a.last.timeNanos ? b : a));
+  const { text, query, variables } = describe(template, groups);
+  const lastSeen = toIso(last.last.timeNanos);
+  return {
+    template: text,
+    query,
+    severities: Object.fromEntries([...severities].sort(([, a], [, b]) => b - a)),
+    counts,
+    firstSeen: toIso(first.firstNanos),
+    lastSeen,
+    sample: { logId: encodeLogId(last.last), timestamp: lastSeen, message: last.lastText },
+    variables: variables.map(({ values, ...variable }) => ({ ...variable, values: [...values] })),
+  };
+}
+
+function toIso(nanos: bigint): string {
+  return new Date(Number(nanos / 1_000_000n)).toISOString();
+}
