@@ -98,7 +98,7 @@ suite('values and times', () => {
     );
     await insert(metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos: noon }));
     const rows = await engine.store.connection.query<[string, string]>('control', {
-      sql: `SELECT toString(Integer), toString(Bits) FROM weir.${localName(engine, 'samples')}
+      sql: `SELECT toString(Integer), toString(Bits) FROM weir.samples
 WHERE AccountId = {account:String} ORDER BY UnixMilli`,
       params: { account: owner.accountId },
     });
