@@ -20,7 +20,7 @@ import { parseLogQuery } from '../../src/query/parse.ts';
 import { printQuery } from '../../src/query/print.ts';
 import { withQuery } from '../../src/stream/plan-query.ts';
 import { queryArbitrary } from '../harness/query-arbitrary.ts';
-import { type EngineStore, generousLimits, openEngineStore } from './engine-store.ts';
+import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { matchesQuery } from './query-oracle.ts';
 import { expectedStats } from './stats-oracle.ts';
@@ -60,6 +60,9 @@ const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
     scopeName: pick('s1', ''),
   })
   .map(({ severity, ...log }) => ({ ...log, ...severity }));
+
+/** A cluster of two shards on one engine takes several times as long for each read. */
+const runs = (count: number) => (onCluster ? count / 5 : count);
 
 let engine: EngineStore;
 let stored: Stored[];
@@ -190,7 +193,7 @@ test('list, histogram, facets, tail and export agree with the array for any filt
         buckets,
       ),
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -244,7 +247,7 @@ test('list, histogram, facets, tail and export agree with the array for any quer
       const expected = stored.filter((log) => matches(filter, log) && matchesQuery(query, log));
       return agree(withQuery(filter, parseLogQuery(printQuery(query))!, streams), expected, 40);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -323,7 +326,7 @@ test('fields and values are those of the newest logs, exact where these are all'
         ]);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 
@@ -403,7 +406,7 @@ test('statistics agree with the array for any plan', async () => {
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

@@ -186,7 +186,7 @@ function createEntries() {
 }
 
 function nameOf({ part, accountId, fields }: CountKey): string {
-  return [part, accountId, ...fields].join(' ');
+  return [part, accountId, ...fields.map(encodeURIComponent)].join(' ');
 }
 
 function partOf(name: string): string {

@@ -3,7 +3,7 @@
  * that are not counted, and the minutes that the edges of the range or of its buckets cut. The
  * result is exact, that of the parts which the table had at one moment. Only for a single server.
  */
-import type { EqualityField, GroupField } from '../../model/log-fields.ts';
+import type { GroupField } from '../../model/log-fields.ts';
 import type {
   FacetsPlan,
   FacetsResult,
@@ -20,6 +20,7 @@ import {
   type HistogramRow,
   toHistogramResult,
 } from '../sql/histogram.ts';
+import type { CountField } from '../sql/part-counts.ts';
 import { tableName } from '../sql/tables.ts';
 import { type CountOptions, countDefaults } from './count-cache.ts';
 import { minutesOf } from './minutes.ts';
@@ -41,7 +42,7 @@ export interface CountedReads {
   settled(): Promise<void>;
 }
 
-/** Values of facets that are added up here. */
+/** Values, in each bucket of a histogram, that are added up here. */
 const maxValues = 20_000;
 
 export function createCountedReads(
@@ -57,9 +58,10 @@ export function createCountedReads(
       const query = toQuery(plan.filter, [plan.groupBy], cuts);
       if (query === undefined) return undefined;
       const sums = await sum<HistogramRow>(query, context, (scope, limits) =>
-        compileHistogram(table, plan, limits, scope),
+        compileHistogram(table, plan, limits, { scope, maxRows: maxValues }),
       );
-      return sums && toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);
+      if (sums === undefined || sums.rows.length >= maxValues) return undefined;
+      return toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);
     },
     async facets(plan, context) {
       const query = toQuery(plan.filter, plan.fields);
@@ -81,7 +83,7 @@ function toQuery(
   cuts?: readonly bigint[],
 ): CountQuery | undefined {
   if (!canCount(filter)) return undefined;
-  const fields: (readonly EqualityField[])[] = [];
+  const fields: (readonly CountField[])[] = [];
   for (const field of grouped) {
     if (field !== undefined && !isCounted(field)) return undefined;
     // Counts are by stream in any case.

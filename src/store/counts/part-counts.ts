@@ -5,12 +5,14 @@ import {
   type FilterField,
   filterFields,
   type GroupField,
+  isLabelField,
+  type LabelField,
   logFields,
   toStoredValue,
 } from '../../model/log-fields.ts';
 import { firstNumber, levelNumbers, severityLevels } from '../../model/severity.ts';
 import type { LogFilter } from '../../model/plan.ts';
-import type { CountStep, PartCountRow } from '../sql/part-counts.ts';
+import type { CountField, CountStep, PartCountRow } from '../sql/part-counts.ts';
 import type { Minutes } from './minutes.ts';
 
 export interface PartCounts {
@@ -52,9 +54,9 @@ export function canCount(filter: LogFilter): boolean {
   );
 }
 
-/** Ids have about as many values as there are logs. */
-export function isCounted(field: GroupField): field is FilterField {
-  return countedFieldNames.has(field);
+/** Ids have about as many values as there are logs. Whether a label has is seen by counting it. */
+export function isCounted(field: GroupField): field is FilterField | LabelField {
+  return isLabelField(field) || countedFieldNames.has(field);
 }
 
 const countedFieldNames: ReadonlySet<GroupField> = new Set(
@@ -69,21 +71,25 @@ function isGroup(field: EqualityField, value: string): boolean {
 
 /**
  * The fields that must be counted to group the logs that match a filter.
- * @returns in the order of the table of fields
+ * @returns in the order of the table of fields, then labels
  */
 export function countedFields(
   { equal, minSeverity, excluded }: LogFilter,
-  grouped: readonly EqualityField[],
-): readonly EqualityField[] {
-  const wanted = new Set([...equal.keys(), ...(excluded?.equal.keys() ?? []), ...grouped]);
+  grouped: readonly CountField[],
+): readonly CountField[] {
+  const wanted = new Set<CountField>([
+    ...equal.keys(),
+    ...(excluded?.equal.keys() ?? []),
+    ...grouped,
+  ]);
   if (minSeverity !== undefined) wanted.add('severity');
-  return equalityFields.filter((field) => wanted.has(field));
+  return [...equalityFields.filter((field) => wanted.has(field)), ...grouped.filter(isLabelField)];
 }
 
 export interface CountQuery {
   readonly filter: LogFilter;
   /** Lists as `countedFields` returns them, one for each grouping. */
-  readonly fields: readonly (readonly EqualityField[])[];
+  readonly fields: readonly (readonly CountField[])[];
   /** The range and the edges of buckets, by the step of the counts. */
   readonly minutes: Readonly<Record<CountStep, Minutes>>;
 }
@@ -91,7 +97,7 @@ export interface CountQuery {
 /** The counts of a part, and which of its steps the query holds. */
 export interface CountedPart {
   /** By which it is counted: at least those of the query. */
-  readonly fields: readonly EqualityField[];
+  readonly fields: readonly CountField[];
   readonly counts: PartCounts;
   readonly minutes: Minutes;
 }
@@ -104,7 +110,7 @@ export function eachMatch(
   add: (value: string, group: CountGroup) => void,
 ): void {
   const matches = groupFilter(filter, fields);
-  const index = fields.indexOf(field as EqualityField);
+  const index = fields.indexOf(field as CountField);
   for (const group of counts.groups) {
     if (!matches(group)) continue;
     add(field === 'streamId' ? group.streamId : (group.values[index] ?? ''), group);
@@ -121,7 +127,7 @@ export function wholeSteps({ step, from, until, cut }: Minutes): (minute: number
 /** The conditions of `whereSql` that counts can answer. */
 function groupFilter(
   filter: LogFilter,
-  fields: readonly EqualityField[],
+  fields: readonly CountField[],
 ): (group: CountGroup) => boolean {
   const streamIds = new Set(filter.streams.map(({ streamId }) => streamId));
   const wanted = valueSets(filter.equal, fields);
@@ -135,7 +141,7 @@ function groupFilter(
     !excluded.some(([index, set]) => set.has(values[index]!));
 }
 
-function valueSets(equal: LogFilter['equal'], fields: readonly EqualityField[]) {
+function valueSets(equal: LogFilter['equal'], fields: readonly CountField[]) {
   return [...equal].map(([field, values]) => {
     const stored = values.map((value) => toStoredValue(field, value));
     return [fields.indexOf(field), new Set(stored)] as const;

@@ -16,13 +16,13 @@ export type HistogramRow = readonly [number, string, string];
 
 /**
  * The range of the plan's filter lies within [startMs, endMs).
- * @param scope limits the rows; the counts of disjoint scopes add up
+ * @param step limits the logs, whose counts in disjoint scopes add up, and the rows of the result
  */
 export function compileHistogram(
   table: string,
   plan: HistogramPlan,
   limits: ReadLimits,
-  scope?: Scope,
+  step?: { readonly scope: Scope; readonly maxRows: number },
 ): Statement {
   const { groupBy } = plan;
   return statement((params) => {
@@ -32,9 +32,9 @@ export function compileHistogram(
     return `${withSql(definitions)}SELECT toUInt16(${bucket}) AS bucket, ${value} AS value,
   toString(count())
 FROM ${table}
-WHERE ${[whereSql(plan.filter, params), ...scopeConditions(scope, params)].join('\n  AND ')}
+WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step?.scope, params)].join('\n  AND ')}
 GROUP BY ${['bucket', ...keys].join(', ')}
-${limitsSql(limits)}`;
+${step === undefined ? '' : `LIMIT ${step.maxRows}\n`}${limitsSql(limits)}`;
   });
 }
 

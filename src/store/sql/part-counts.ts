@@ -1,5 +1,5 @@
 /** Parts of the table of logs, and counts of the logs in one of them. Pure. */
-import type { EqualityField } from '../../model/log-fields.ts';
+import type { EqualityField, LabelField } from '../../model/log-fields.ts';
 import { rowValueSql } from './field-sql.ts';
 import { type Parameters, type Statement, statement } from './statement.ts';
 import { localTable, type Placement } from './tables.ts';
@@ -34,10 +34,13 @@ GROUP BY part_name`,
   );
 }
 
+/** What logs are counted by. */
+export type CountField = EqualityField | LabelField;
+
 export interface CountKey {
   readonly part: string;
   readonly accountId: string;
-  readonly fields: readonly EqualityField[];
+  readonly fields: readonly CountField[];
 }
 
 /** Stream, values of the fields, first minutes of steps since 1970, logs in each. */
