@@ -8,7 +8,7 @@ import type { ListQuery } from './requests.ts';
 import type { FacetResponse, HistogramResponse, ListResponse } from './responses.ts';
 
 /**
- * @param logs newest first.
+ * @param logs newest first, as the store returns them
  * @param watermarkNanos read before the logs.
  */
 export function toListResponse(
@@ -23,9 +23,10 @@ export function toListResponse(
     return { logs: [], cursor: given, newest: given };
   }
   const newest = cursorOf(first);
+  const isAscending = query.order === 'asc';
   return {
-    logs: [...logs],
-    cursor: query.since === undefined ? cursorOf(last) : newest,
+    logs: isAscending ? logs.toReversed() : [...logs],
+    cursor: query.since === undefined && !isAscending ? cursorOf(last) : newest,
     newest: atMostWatermark(newest, watermarkNanos),
   };
 }

@@ -31,14 +31,14 @@ export function planList(context: ReadContext, query: ListQuery, watermarkNanos:
       parameter: 'since',
     });
   }
-  const newer = query.since !== undefined;
+  const isPoll = query.since !== undefined;
   const position = query.since ?? query.cursor;
   return {
     filter: toFilter(context, query),
     limit: query.limit,
-    direction: newer ? 'newer' : 'older',
+    direction: isPoll || query.order === 'asc' ? 'newer' : 'older',
     position: position && toPosition(position),
-    untilWatermarkNanos: newer ? watermarkNanos : undefined,
+    untilWatermarkNanos: isPoll ? watermarkNanos : undefined,
   };
 }
 

@@ -25,7 +25,7 @@ const id = encodeLogId({ timeNanos: 1_775_032_200_123_456_789n, tie: 5n });
 
 suite('a list', () => {
   test('limits to 100 logs by default', () => {
-    assert.deepEqual(parsed(listQuery, ''), { limit: 100 });
+    assert.deepEqual(parsed(listQuery, ''), { limit: 100, order: 'desc' });
   });
 
   test('parses every parameter, repeated ones as lists', () => {
@@ -36,6 +36,7 @@ suite('a list', () => {
       '&sinceTime=2026-04-01T08:30:00.123456789Z&untilTime=1775032200124';
     assert.deepEqual(parsed(listQuery, query), {
       limit: 1_000,
+      order: 'desc',
       search: 'a b',
       severity: ['info', 'warn'],
       host: [''],
@@ -60,6 +61,7 @@ suite('a list', () => {
   test('accepts startTime and endTime as synonyms', () => {
     assert.deepEqual(parsed(listQuery, 'startTime=1&endTime=2'), {
       limit: 100,
+      order: 'desc',
       sinceTime: 1_000_000n,
       untilTime: 2_000_000n,
     });
@@ -122,6 +124,7 @@ suite('filters by ids and severity', () => {
 
 suite('rejects and names the parameter', () => {
   const cases: readonly (readonly [z.ZodObject, string, string, RegExp])[] = [
+    [listQuery, 'order=up', 'order', /desc or asc/],
     [listQuery, 'limit=0', 'limit', /whole number from 1 to 1000/],
     [listQuery, 'limit=1001', 'limit', /1 to 1000/],
     [listQuery, 'limit=1e2', 'limit', /"1e2"/],

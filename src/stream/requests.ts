@@ -101,8 +101,14 @@ export const listQuery = z.strictObject({
   ...filters,
   ...range,
   limit: integer(1, maxLimit, 'Logs per page; default 100.').default(100),
-  cursor: cursor('Fetches logs older than this position.').optional(),
-  since: cursor('Fetches logs newer than this position, the oldest of them first.').optional(),
+  order: z
+    .enum(['desc', 'asc'], { error: 'desc or asc' })
+    .default('desc')
+    .meta({ description: 'desc: newest first; asc: oldest first. Default desc.' }),
+  cursor: cursor(
+    'Fetches logs after this position in the order: older ones, or newer ones with asc.',
+  ).optional(),
+  since: cursor('Fetches logs newer than this position, the oldest of them.').optional(),
 });
 
 export const bucketRange = {

@@ -47,10 +47,10 @@ export const logRecord = z.object({
 });
 
 export const listResponse = z.object({
-  logs: z.array(logRecord).meta({ description: 'Newest first.' }),
+  logs: z.array(logRecord).meta({ description: 'In the order that was asked for.' }),
   cursor: position.meta({
     description:
-      'Position of the next page in the same direction: the oldest log, or the newest with since.',
+      'Position of the next page: the oldest log, or the newest with since or order=asc.',
   }),
   newest: position.meta({ description: 'Start value of since for polling.' }),
 });

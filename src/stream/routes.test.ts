@@ -156,6 +156,30 @@ suite('cursor and newest', () => {
     assert.deepEqual((await list({ since: JSON.stringify(given) })).cursor, given);
   });
 
+  test('order=asc pages from the oldest to the newest, beyond the watermark', async () => {
+    const { list } = openReader(logs, { nanos: days(4) });
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    for (;;) {
+      const page = await list({ order: 'asc', limit: '1', ...(cursor && { cursor }) });
+      if (page.logs.length === 0) break;
+      seen.push(...page.logs.map(({ logId }) => logId));
+      cursor = `${page.cursor.timestamp},${page.cursor.logId}`;
+    }
+    const oldestFirst = logs.map(({ logId }) => logId).sort();
+    assert.deepEqual(seen, oldestFirst);
+    const all = await list({ order: 'asc' });
+    assert.deepEqual(
+      all.logs.map(({ logId }) => logId),
+      oldestFirst,
+    );
+    const before = await list({ cursor: `${all.cursor.timestamp},${all.cursor.logId}` });
+    assert.deepEqual(
+      before.logs.map(({ logId }) => logId),
+      oldestFirst.slice(0, -1).reverse(),
+    );
+  });
+
   test('rejects cursor together with since', async () => {
     const { list } = openReader(logs, far);
     const at = `1970-01-01T00:00:00Z,${nilLogId}`;
