@@ -29,7 +29,7 @@ const rounds = 30;
 
 export async function measureQueries(service: Service, span: QuerySpan): Promise<QueryFigures[]> {
   const requestIds = await sampleRequestIds(service, span);
-  const queries = listQueries(span, requestIds);
+  const queries = [...listQueries(span, requestIds), ...listQuestions(span)];
   const figures: QueryFigures[] = [];
   for (const query of queries) {
     const times: number[] = [];
@@ -45,15 +45,7 @@ export async function measureQueries(service: Service, span: QuerySpan): Promise
 }
 
 function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
-  // A range a few ms shorter each time selects the same rows by other conditions.
-  const range = (round: number) => ({
-    startTime: span.startMs - round,
-    endTime: span.endMs + round,
-  });
-  const bounds = (round: number) => ({
-    sinceTime: span.startMs - round,
-    untilTime: span.endMs + round,
-  });
+  const { range, bounds } = rangesOf(span);
   return [
     { name: 'list, first page of 100', path: '/logs', toParameters: () => ({ limit: 100 }) },
     {
@@ -110,6 +102,49 @@ function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
       toParameters: (round) => ({ ...bounds(round), fields: 'severity,host,service' }),
     },
   ];
+}
+
+/** Questions about labels and messages, over all logs. */
+function listQuestions(span: QuerySpan): Query[] {
+  const { range, bounds } = rangesOf(span);
+  const stepSeconds = Math.max(1, Math.ceil((span.endMs - span.startMs) / 60_000));
+  const ofServices = { stat: 'p95(label.status)', by: 'service' };
+  return [
+    {
+      name: 'facet by a label',
+      path: '/facets',
+      toParameters: (round) => ({ ...bounds(round), field: 'label.version' }),
+    },
+    {
+      name: 'histogram by a label, 60 buckets',
+      path: '/histogram',
+      toParameters: (round) => ({ ...range(round), buckets: 60, groupBy: 'label.status' }),
+    },
+    {
+      name: 'p95 of a label by service, 60 steps',
+      path: '/stats',
+      toParameters: (round) => ({ ...range(round), ...ofServices, step: `${stepSeconds}s` }),
+    },
+    {
+      name: 'values of a label by prefix',
+      path: '/fields/label.version/values',
+      toParameters: (round) => ({ ...bounds(round), prefix: `1.${round % 10}` }),
+    },
+    { name: 'patterns', path: '/patterns', toParameters: (round) => bounds(round) },
+  ];
+}
+
+function rangesOf(span: QuerySpan) {
+  // A range a few ms shorter each time selects the same rows by other conditions.
+  const range = (round: number) => ({
+    startTime: span.startMs - round,
+    endTime: span.endMs + round,
+  });
+  const bounds = (round: number) => ({
+    sinceTime: span.startMs - round,
+    untilTime: span.endMs + round,
+  });
+  return { range, bounds };
 }
 
 /** Label values of logs spread over the whole range. */
