@@ -50,7 +50,7 @@ const roundMs = 11_000;
 
 /** Bytes of all files in `directory`, each once, whatever its hard links. */
 export function diskBytes(directory: string, counted = new Set<number>()): number {
-  return readdirSync(directory, { withFileTypes: true }).reduce((sum, entry) => {
+  return entriesOf(directory).reduce((sum, entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return sum + diskBytes(path, counted);
     const file = lstatSync(path, { throwIfNoEntry: false });
@@ -58,4 +58,14 @@ export function diskBytes(directory: string, counted = new Set<number>()): numbe
     counted.add(file.ino);
     return sum + file.size;
   }, 0);
+}
+
+/** None of a folder that was removed meanwhile. */
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
