@@ -79,6 +79,8 @@ export interface ListPlan {
   readonly direction: 'older' | 'newer';
   readonly position: LogPosition | undefined;
   readonly untilWatermarkNanos: bigint | undefined;
+  /** Paths of the record beside its id and time, such as `kubernetes.pod`; undefined = all. */
+  readonly paths?: readonly string[] | undefined;
 }
 
 /** One step back through all matches, from newest to oldest. */

@@ -4,6 +4,7 @@ import { decodeLogId, encodeLogId, type LogPosition, maxTie } from '../model/log
 import type { FacetsResult, HistogramPlan, HistogramResult, LogRecord } from '../model/plan.ts';
 import { type Cursor, cursorBefore, toCursor } from './cursor.ts';
 import type { NamedField } from './parameters.ts';
+import { pickFields } from './record-fields.ts';
 import type { ListQuery } from './requests.ts';
 import type { FacetResponse, HistogramResponse, ListResponse } from './responses.ts';
 
@@ -25,7 +26,7 @@ export function toListResponse(
   const newest = cursorOf(first);
   const isAscending = query.order === 'asc';
   return {
-    logs: isAscending ? logs.toReversed() : [...logs],
+    logs: (isAscending ? logs.toReversed() : [...logs]).map((log) => pickFields(log, query.fields)),
     cursor: query.since === undefined && !isAscending ? cursorOf(last) : newest,
     newest: atMostWatermark(newest, watermarkNanos),
   };

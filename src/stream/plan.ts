@@ -39,6 +39,7 @@ export function planList(context: ReadContext, query: ListQuery, watermarkNanos:
     direction: isPoll || query.order === 'asc' ? 'newer' : 'older',
     position: position && toPosition(position),
     untilWatermarkNanos: isPoll ? watermarkNanos : undefined,
+    paths: query.fields?.map(({ path }) => path),
   };
 }
 

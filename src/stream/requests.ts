@@ -11,6 +11,7 @@ import {
   logFields,
 } from '../model/log-fields.ts';
 import { integer, list, parsed, uuid } from '../std/parse-query.ts';
+import { parseRecordFields, recordFieldsForm } from './record-fields.ts';
 import {
   cursor,
   exclusion,
@@ -109,6 +110,14 @@ export const listQuery = z.strictObject({
     'Fetches logs after this position in the order: older ones, or newer ones with asc.',
   ).optional(),
   since: cursor('Fetches logs newer than this position, the oldest of them.').optional(),
+  fields: parsed(parseRecordFields, recordFieldsForm)
+    .meta({
+      description:
+        'Only these parts of each log beside logId and timestamp, separated by commas; ' +
+        'default: all. Parts that are not asked for are not read.',
+      example: 'severity,message,label.customer.id',
+    })
+    .optional(),
 });
 
 export const bucketRange = {

@@ -19,6 +19,7 @@ import type {
 import { parseLogQuery } from '../../src/query/parse.ts';
 import { printQuery } from '../../src/query/print.ts';
 import { withQuery } from '../../src/stream/plan-query.ts';
+import { parseRecordFields, pickFields, recordProperties } from '../../src/stream/record-fields.ts';
 import { queryArbitrary } from '../harness/query-arbitrary.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
@@ -449,6 +450,18 @@ suite('thousands of logs in one nanosecond', () => {
     const position = { timeNanos: -1n, tie: 0n };
     const newer = await walk(listPlan(everything, { limit, direction: 'newer', position }));
     assert.deepEqual(idsOf(newer), idsOf(stored));
+  });
+
+  test('parts that are asked for are those of the whole log', async () => {
+    const plan = listPlan(everything, { limit: 200 });
+    const whole = await engine.store.list(plan);
+    for (const text of [...recordProperties, 'k8sPod', 'label.k', 'message,host', 'scope.name']) {
+      const parts = parseRecordFields(text)!;
+      const paths = parts.map(({ path }) => path);
+      const some = await engine.store.list({ ...plan, paths });
+      const picked = (logs: readonly LogRecord[]) => logs.map((log) => pickFields(log, parts));
+      assert.deepEqual(picked(some), picked(whole), text);
+    }
   });
 
   test('nothing beyond the watermark is newer', async () => {

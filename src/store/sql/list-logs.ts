@@ -1,7 +1,13 @@
 /** Reads of logs, in listing order for the list and in the order of arrival for the tail. Pure. */
 import type { ArrivalRange, ArrivalsPlan, ArrivedLog } from '../../model/arrival.ts';
 import type { ListPlan } from '../../model/plan.ts';
-import { type LogRow, logColumns, receivedNanosIndex, toLogRecord } from './log-record.ts';
+import {
+  type LogRow,
+  logColumns,
+  receivedNanosIndex,
+  selectColumns,
+  toLogRecord,
+} from './log-record.ts';
 import {
   limitsSql,
   type Parameters,
@@ -23,7 +29,7 @@ export function compileList(
 ): Statement {
   const order = plan.direction === 'older' ? 'DESC' : 'ASC';
   return statement(
-    (params) => `SELECT ${logColumns}
+    (params) => `SELECT ${selectColumns(plan.paths)}
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params, step.window), ...positionCondition(plan, params)].join(and)}
 ORDER BY Timestamp ${order}, Tie ${order}

@@ -34,12 +34,49 @@ export type LogRow = readonly [
   scopeVersion: string,
 ];
 
-export const logColumns = `toString(toUnixTimestamp64Nano(Timestamp)), toString(Tie),
-  toString(toUnixTimestamp64Nano(ObservedTimestamp)), toString(toUnixTimestamp64Nano(ReceivedAt)),
-  StreamId, ReceiverId, SeverityText, SeverityNumber, Body, ServiceName, ServiceNamespace, Host,
-  LogAttributes, ResourceAttributes,
-  K8sCluster, K8sNamespace, K8sNode, K8sPod, K8sContainer, K8sDeployment,
-  TraceId, SpanId, TraceFlags, EventName, ScopeName, ScopeVersion`;
+const noMap = 'CAST(map() AS Map(String, String))';
+
+/** Expression, path in the record, and what stands for it where it is not wanted. */
+const columns: readonly (readonly [sql: string, path: string, none: string])[] = [
+  ['toString(toUnixTimestamp64Nano(ObservedTimestamp))', 'observedTimestamp', "'0'"],
+  ['toString(toUnixTimestamp64Nano(ReceivedAt))', 'receivedAt', "'0'"],
+  ['StreamId', 'streamId', "''"],
+  ['ReceiverId', 'receiverId', "''"],
+  ['SeverityText', 'severity', "''"],
+  ['SeverityNumber', 'severityNumber', '0'],
+  ['Body', 'message', "''"],
+  ['ServiceName', 'serviceName', "''"],
+  ['ServiceNamespace', 'serviceNamespace', "''"],
+  ['Host', 'host', "''"],
+  ['LogAttributes', 'labels', noMap],
+  ['ResourceAttributes', 'labels', noMap],
+  ['K8sCluster', 'kubernetes.cluster', "''"],
+  ['K8sNamespace', 'kubernetes.namespace', "''"],
+  ['K8sNode', 'kubernetes.node', "''"],
+  ['K8sPod', 'kubernetes.pod', "''"],
+  ['K8sContainer', 'kubernetes.container', "''"],
+  ['K8sDeployment', 'kubernetes.deployment', "''"],
+  ['TraceId', 'traceId', "''"],
+  ['SpanId', 'spanId', "''"],
+  ['TraceFlags', 'traceFlags', '0'],
+  ['EventName', 'eventName', "''"],
+  ['ScopeName', 'scope.name', "''"],
+  ['ScopeVersion', 'scope.version', "''"],
+];
+
+export const logColumns = selectColumns(undefined);
+
+/** Columns of paths that are not wanted are not read. @param paths undefined = all */
+export function selectColumns(paths: readonly string[] | undefined): string {
+  const isWanted = (path: string) =>
+    paths === undefined || paths.some((wanted) => isWithin(path, wanted) || isWithin(wanted, path));
+  const chosen = columns.map(([sql, path, none]) => (isWanted(path) ? sql : none));
+  return ['toString(toUnixTimestamp64Nano(Timestamp))', 'toString(Tie)', ...chosen].join(', ');
+}
+
+function isWithin(path: string, outer: string): boolean {
+  return path === outer || path.startsWith(`${outer}.`);
+}
 
 export const receivedNanosIndex = 3;
 const messageIndex = 8;

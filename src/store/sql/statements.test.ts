@@ -8,6 +8,7 @@ import { compileHistogram, toHistogramResult } from './histogram.ts';
 import { compileDropDay } from './housekeeping.ts';
 import { compileInsert } from './insert-logs.ts';
 import type { InsertTarget } from './insert-settings.ts';
+import { selectColumns } from './log-record.ts';
 import { compileList } from './list-logs.ts';
 import type { ReadLimits } from './statement.ts';
 import { tableName } from './tables.ts';
@@ -42,6 +43,22 @@ const filter: LogFilter = {
   labels: [],
   search: [],
 };
+
+test('a list reads no columns but those of the paths', () => {
+  const namesIn = (sql: string) => sql.match(/\b(?!Map|String|CAST|AS)[A-Z]\w+/g);
+  assert.deepEqual(namesIn(selectColumns(['message', 'kubernetes.pod'])), [
+    'Timestamp',
+    'Tie',
+    'Body',
+    'K8sPod',
+  ]);
+  assert.deepEqual(namesIn(selectColumns(['scope'])), [
+    'Timestamp',
+    'Tie',
+    'ScopeName',
+    'ScopeVersion',
+  ]);
+});
 
 test('a list step reads one window on one side of the position', () => {
   const position = { timeNanos: 5n, tie: 6n };
