@@ -16,6 +16,7 @@ import { createRoutes } from '../../src/server/routes.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
 import type { ExportTickets } from '../../src/stream/export-tickets.ts';
 import type { Exporter } from '../../src/stream/exporter.ts';
+import { type CompareParts, createCompareRoutes } from '../../src/stream/compare-routes.ts';
 import { createPatternRoutes, type PatternParts } from '../../src/stream/pattern-routes.ts';
 import { createStreamRoutes, type LogReadParts } from '../../src/stream/routes.ts';
 import type { Tail } from '../../src/stream/tail.ts';
@@ -32,6 +33,7 @@ export function openApiDocuments(): Readonly<Record<'ingest' | 'stream', object>
     reads: [
       ...createStreamRoutes(neverAsked<LogReadParts>()),
       ...createPatternRoutes(neverAsked<PatternParts>()),
+      ...createCompareRoutes(neverAsked<CompareParts>()),
       ...createExportRoutes(neverAsked<Exporter>(), neverAsked<ExportTickets>()),
       ...createTailRoutes(neverAsked<Tail>()),
       ...createMetricRoutes(neverAsked<MetricsReadParts>(), configSchema.parse({}).metrics),

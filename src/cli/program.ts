@@ -21,6 +21,8 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'stats [options] [stat...]':
       'show counts, sums, averages and percentiles of fields by time and groups',
     'patterns [options] [search...]': 'group logs by the template of their message',
+    'compare [options] [search...]':
+      'show which values of fields and labels differ from another range or query',
     'export [options] [search...]': 'write all matching logs, newest first',
   },
   'Send:': {
@@ -58,6 +60,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   fields: () => import('./reading/fields.ts'),
   stats: () => import('./reading/stats.ts'),
   patterns: () => import('./reading/patterns.ts'),
+  compare: () => import('./reading/compare.ts'),
   export: () => import('./reading/export.ts'),
   send: () => import('./sending/send.ts'),
   import: () => import('./sending/import.ts'),

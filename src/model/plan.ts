@@ -132,38 +132,6 @@ export interface HistogramResult {
   readonly groups: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
-/** A random sample of the logs of a plan, or all of them where they are no more than `maxRows`. */
-export interface LogSample {
-  readonly plan: HistogramPlan;
-  /** Logs that match. */
-  readonly total: number;
-  readonly maxRows: number;
-}
-
-/** The sampled messages, grouped by what is left of them without numbers and the like. */
-export interface MessagesResult {
-  /** The most frequent ones. */
-  readonly groups: readonly SampledMessages[];
-  /** Logs in the sample, with those outside of `groups`. */
-  readonly sampled: number;
-  /** Logs that match; equal to `sampled` where the sample is complete. */
-  readonly total: number;
-}
-
-export interface SampledMessages {
-  readonly masked: string;
-  readonly count: number;
-  /** Some of them, cut. */
-  readonly texts: readonly string[];
-  readonly severities: readonly (readonly [severity: string, count: number])[];
-  /** By bucket of the plan. */
-  readonly buckets: readonly (readonly [bucket: number, count: number])[];
-  readonly firstNanos: bigint;
-  readonly last: LogPosition;
-  /** The message at `last`, cut. */
-  readonly lastText: string;
-}
-
 export interface FacetsPlan {
   readonly filter: LogFilter;
   readonly fields: readonly GroupField[];

@@ -12,6 +12,7 @@ import type { Store } from '../store/port.ts';
 import { createExportRoutes, createTicketRoutes } from '../stream/export-routes.ts';
 import { createExportTickets } from '../stream/export-tickets.ts';
 import { createExporter } from '../stream/exporter.ts';
+import { createCompareRoutes } from '../stream/compare-routes.ts';
 import { createPatternRoutes } from '../stream/pattern-routes.ts';
 import { createStreamRoutes } from '../stream/routes.ts';
 import { createTailRoutes } from '../stream/tail-routes.ts';
@@ -53,6 +54,7 @@ export function createReads(
     reads: [
       ...createStreamRoutes({ store, grants, watermarkNanos, now }),
       ...createPatternRoutes({ store, grants, now }),
+      ...createCompareRoutes({ store, grants, now }),
       ...createTailRoutes(tail),
       ...createExportRoutes(exporter, tickets),
       ...createMetricRoutes(

@@ -11,10 +11,12 @@ import type {
   WalkPoint,
   WalkStep,
 } from '../model/plan.ts';
+import type { ComparisonPlan } from '../model/sample-plan.ts';
 import type { QueryContext } from './connection.ts';
 import type { CountedReads } from './counts/counted-reads.ts';
 import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
+import { readComparison } from './messages/compared-values.ts';
 import { createMessageReader } from './messages/sampled-messages.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
@@ -52,6 +54,7 @@ type LogReader = Pick<
   | 'fields'
   | 'fieldValues'
   | 'messages'
+  | 'compare'
   | 'arrivals'
   | 'countArrivals'
 >;
@@ -118,12 +121,6 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     }
   }
 
-  async function countArrivals(range: ArrivalRange): Promise<number> {
-    const statement = compileCountArrivals(table, range, limits);
-    const [row] = await connection.read<[string]>(statement, contextOf(range));
-    return Number(row?.[0] ?? 0);
-  }
-
   const checked = <Plan extends FilteredPlan>(plan: Plan) => withoutIdleLimits(plan, floor);
 
   return {
@@ -146,9 +143,24 @@ export function createLogReader(parts: LogReaderParts): LogReader {
       timed(events, 'stats', readStats(parts, checked(plan), contextOf(plan, ...caller))),
     messages: (plan, ...caller) =>
       timed(events, 'messages', messages.read(checked(plan), contextOf(plan, ...caller))),
+    compare: ({ selection, baseline }: ComparisonPlan, ...caller) => {
+      const plan = { selection: checked(selection), baseline: checked(baseline) };
+      const context = contextOf(selection, ...caller);
+      const read = readComparison(parts, plan, { context, countLogs: histogram });
+      return timed(events, 'compare', read);
+    },
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
-    countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(range)),
+    countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(parts, range)),
   };
+}
+
+async function countArrivals(
+  { connection, database, limits }: ReaderParts,
+  range: ArrivalRange,
+): Promise<number> {
+  const statement = compileCountArrivals(tableName(database, 'logs'), range, limits);
+  const [row] = await connection.read<[string]>(statement, contextOf(range));
+  return Number(row?.[0] ?? 0);
 }
 
 interface FilteredPlan {

@@ -22,13 +22,13 @@ import type {
   HistogramResult,
   ListPlan,
   LogRecord,
-  MessagesResult,
   Scan,
   StatsPlan,
   StatsResult,
   WalkPlan,
   WalkStep,
 } from '../model/plan.ts';
+import type { ComparisonPlan, ComparisonResult, MessagesResult } from '../model/sample-plan.ts';
 
 /**
  * - `data`: the rows are invalid, and a retry fails too;
@@ -101,6 +101,8 @@ export interface Store {
   stats(plan: StatsPlan, signal?: AbortSignal, scanned?: Scan): Promise<StatsResult>;
   /** Of a sample. @throws AppError */
   messages(plan: HistogramPlan, signal?: AbortSignal, scanned?: Scan): Promise<MessagesResult>;
+  /** Of two samples. @throws AppError */
+  compare(plan: ComparisonPlan, signal?: AbortSignal, scanned?: Scan): Promise<ComparisonResult>;
 
   /**
    * Samples of the plan's range: of those with one time, the last one written; series sorted by

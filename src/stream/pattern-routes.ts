@@ -1,7 +1,8 @@
 /** Logs grouped by the template of their message. */
 import { z } from 'zod';
 import { encodeLogId } from '../model/log-id.ts';
-import type { HistogramPlan, MessagesResult, SampledMessages } from '../model/plan.ts';
+import type { HistogramPlan } from '../model/plan.ts';
+import type { MessagesResult, SampledMessages } from '../model/sample-plan.ts';
 import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
 import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
 import { describe, maxMessageLength } from '../patterns/describe.ts';

@@ -13,6 +13,7 @@ export type ReadKind =
   | 'field_values'
   | 'stats'
   | 'messages'
+  | 'compare'
   | 'samples'
   | 'series'
   | 'label_names'

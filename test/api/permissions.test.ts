@@ -165,6 +165,7 @@ suite('5: readers', () => {
         [histogramPath]: analytics,
         '/facets?field=host': analytics,
         '/stats?startTime=1&endTime=2': analytics,
+        '/compare': analytics,
         '/fields': analytics,
         '/fields/label.a%2Fb/values': analytics,
         '/facets/batch?fields=host,severity': analytics,

@@ -43,6 +43,7 @@ test('counts report what they scanned', async () => {
     ['/fields', { search }],
     ['/fields/host/values', { search }],
     ['/stats', { ...range, by: 'host', search }],
+    ['/compare', { ...range, baselineFrom: range.startTime, search }],
     ['/facets/batch', { fields: 'host,service', search }],
   ] as const) {
     const { rows } = await scannedBy(path, parameters);

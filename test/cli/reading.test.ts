@@ -220,6 +220,19 @@ test('patterns group logs by template, with a query that finds them', async () =
   }
 });
 
+test('a comparison lists values that another query lacks', async () => {
+  const queries = ['--since', '3650d', '-q', 'severity:warn', '--baseline-query=-severity:warn'];
+  const { out } = await weir('compare', ...queries, '--ascii');
+  assert.match(out, /\d+ logs compared with \d+ logs, \d+ values, /);
+  const { selection, baseline } = JSON.parse((await weir('compare', ...queries, '--json')).out) as {
+    selection: { total: number };
+    baseline: { total: number };
+  };
+  assert.equal(selection.total + baseline.total, count);
+  const refused = await weir('compare', '--baseline-from', 'soon');
+  assert.match(refused.error, /cannot use --baseline-from "soon"/);
+});
+
 test('an export is complete, in a file or a pipe', async () => {
   const file = join(folder, 'logs.ndjson');
   assert.equal((await weir('export', '-o', file)).code, 0);

@@ -7,6 +7,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { createMetricRoutes } from '../../src/metrics/routes.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
 import { createExportRoutes, createTicketRoutes } from '../../src/stream/export-routes.ts';
+import { createCompareRoutes } from '../../src/stream/compare-routes.ts';
 import { createPatternRoutes } from '../../src/stream/pattern-routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
 import { createTailRoutes } from '../../src/stream/tail-routes.ts';
@@ -37,6 +38,7 @@ async function openWithAllRoutes(t: TestContext) {
       reads: [
         ...createStreamRoutes(unused),
         ...createPatternRoutes(unused),
+        ...createCompareRoutes(unused),
         ...createTailRoutes(unused),
         ...createExportRoutes(unused, unused),
         ...createMetricRoutes(unused, { maxReadSeries: 1, maxReadSamples: 1, maxQuerySamples: 1 }),

@@ -130,7 +130,8 @@ export function toMillis(instant: string): number {
   return /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
 }
 
-function readInstant(
+/** @throws CommandError for an invalid time */
+export function readInstant(
   option: string,
   text: string,
   { now, options }: { now: number; options: FilterOptions },

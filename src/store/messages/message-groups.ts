@@ -1,5 +1,5 @@
 /** Groups a sample of messages by what is left of them without numbers and the like. Pure. */
-import type { LogSample } from '../../model/plan.ts';
+import type { LogSample } from '../../model/sample-plan.ts';
 import { maxMessageLength } from '../../patterns/describe.ts';
 import { mask, variableRun } from '../../patterns/tokens.ts';
 import { rowValueSql } from '../sql/field-sql.ts';
@@ -11,32 +11,7 @@ import {
   type Statement,
   statement,
 } from '../sql/statement.ts';
-import { whereSql } from '../sql/where.ts';
-
-/**
- * Rows that follow one another in a part are sampled together, since a granule is read as a whole;
- * few of them, so that a sample has many places in time.
- */
-const rowsPerBlock = 256;
-/** Blocks are chosen by a hash modulo this. */
-const chances = 65_536;
-/** Blocks vary in how many of their rows match. */
-const slack = 1.5;
-
-/** The rows of a plan, or a random part of them. */
-function sampleSql(table: string, sample: LogSample, columns: string, params: Parameters): string {
-  const { plan, total, maxRows } = sample;
-  const conditions = [whereSql(plan.filter, params)];
-  if (total > maxRows) {
-    const chance = Math.ceil((maxRows / total) * chances);
-    const hash = `cityHash64(_part, intDiv(_part_offset, ${rowsPerBlock}))`;
-    conditions.unshift(`${hash} % ${chances} < ${chance}`);
-  }
-  return `SELECT ${columns}
-FROM ${table}
-WHERE ${conditions.join('\n  AND ')}
-LIMIT ${Math.ceil(maxRows * slack)}`;
-}
+import { sampleSql } from './sample.ts';
 
 const textSql = `if(length(Body) > ${maxMessageLength}, \
 substringUTF8(Body, 1, ${maxMessageLength}), Body)`;

@@ -1,15 +1,11 @@
 /** Reads a sample of messages: its size is bounded, however many logs match. */
-import type {
-  HistogramPlan,
-  HistogramResult,
-  LogSample,
-  MessagesResult,
-  SampledMessages,
-} from '../../model/plan.ts';
+import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
+import type { MessagesResult, SampledMessages } from '../../model/sample-plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { compileMessageGroups, type MessageGroupRow } from './message-groups.ts';
 import { tableName } from '../sql/tables.ts';
+import { planSample, totalOf } from './sample.ts';
 
 /** Logs of a sample. */
 const maxRows = 50_000;
@@ -30,20 +26,13 @@ export function createMessageReader(
   return {
     async read(plan, context) {
       const time = startReadTime(limits);
-      const { counts } = await histogram({ ...plan, buckets: 1 }, context);
-      const total = counts[0]!;
-      const sample = { plan, total, maxRows };
+      const sample = await planSample(plan, maxRows, (one) => histogram(one, context));
       const statement = compileMessageGroups(table, sample, { limits: time.left(), maxGroups });
       const rows = await connection.read<MessageGroupRow>(statement, context);
       const sampled = Number(rows[0]?.at(-1) ?? 0);
       return { groups: rows.map(toMessages), sampled, total: totalOf(sample, sampled) };
     },
   };
-}
-
-/** Logs may have arrived since they were counted: a complete sample is right. */
-function totalOf({ total, maxRows: most }: LogSample, sampled: number): number {
-  return total <= most ? sampled : Math.max(total, sampled);
 }
 
 function toMessages(row: MessageGroupRow): SampledMessages {

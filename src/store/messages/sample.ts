@@ -1,0 +1,49 @@
+/** A random part of the logs of a plan: its size is bounded, however many logs match. */
+import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
+import type { LogSample } from '../../model/sample-plan.ts';
+import type { Parameters } from '../sql/statement.ts';
+import { whereSql } from '../sql/where.ts';
+
+/**
+ * Rows that follow one another in a part are sampled together, since a granule is read as a whole;
+ * few of them, so that a sample has many places in time.
+ */
+const rowsPerBlock = 256;
+/** Blocks are chosen by a hash modulo this. */
+const chances = 65_536;
+/** Blocks vary in how many of their rows match. */
+const slack = 1.5;
+
+/** @param countLogs is asked for one bucket */
+export async function planSample(
+  plan: HistogramPlan,
+  maxRows: number,
+  countLogs: (plan: HistogramPlan) => Promise<HistogramResult>,
+): Promise<LogSample> {
+  const { counts } = await countLogs({ ...plan, buckets: 1, groupBy: undefined });
+  return { plan, total: counts[0]!, maxRows };
+}
+
+/** The rows of a plan, or a random part of them. */
+export function sampleSql(
+  table: string,
+  { plan, total, maxRows }: LogSample,
+  columns: string,
+  params: Parameters,
+): string {
+  const conditions = [whereSql(plan.filter, params)];
+  if (total > maxRows) {
+    const chance = Math.ceil((maxRows / total) * chances);
+    const hash = `cityHash64(_part, intDiv(_part_offset, ${rowsPerBlock}))`;
+    conditions.unshift(`${hash} % ${chances} < ${chance}`);
+  }
+  return `SELECT ${columns}
+FROM ${table}
+WHERE ${conditions.join('\n  AND ')}
+LIMIT ${Math.ceil(maxRows * slack)}`;
+}
+
+/** Logs may have arrived since they were counted: a complete sample is right. */
+export function totalOf({ total, maxRows: most }: LogSample, sampled: number): number {
+  return total <= most ? sampled : Math.max(total, sampled);
+}

@@ -1,0 +1,206 @@
+/** Fields and labels whose values differ between two ranges or two queries. */
+import { z } from 'zod';
+import { AppError } from '../model/errors.ts';
+import { type GroupField, labelKeyOf, isLabelField, nameOfField } from '../model/log-fields.ts';
+import type { HistogramPlan } from '../model/plan.ts';
+import type { ComparisonPlan, ComparisonResult } from '../model/sample-plan.ts';
+import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import {
+  type ReadContext,
+  readContext,
+  type ReadContextSource,
+} from '../model/readable-streams.ts';
+import { toKey, toTarget } from '../query/fields.ts';
+import type { Query } from '../query/parse.ts';
+import { printQuery } from '../query/print.ts';
+import { integer, withQuery } from '../std/parse-query.ts';
+import type { Store } from '../store/port.ts';
+import { bucketEdges } from './answers.ts';
+import { rankDifferences } from './differences.ts';
+import { timestamp } from './parameters.ts';
+import { planHistogram, readQuery } from './plan.ts';
+import { filters, recentRange, recentRangeOf } from './requests.ts';
+import { isoTime } from './responses.ts';
+
+const compareQuery = z.strictObject({
+  ...filters,
+  ...recentRange,
+  baselineFrom: timestamp(
+    'Start of the baseline; default: as long before its end as the range is, or with ' +
+      'baselineQuery alone the start of the range.',
+  ).optional(),
+  baselineTo: timestamp(
+    'End of the baseline, exclusive; default: the start of the range, or with baselineFrom as ' +
+      'long after it as the range is, or with baselineQuery alone the end of the range.',
+  ).optional(),
+  baselineQuery: filters.query.meta({
+    description:
+      'Takes the place of query for the baseline, which has the same range if no other is given; ' +
+      'default: query. Fields that the two queries name are not compared.',
+    examples: ['-severity:error'],
+  }),
+  limit: integer(1, 100, 'Values, those that tell most first; default 20.').default(20),
+});
+
+type CompareQuery = z.output<typeof compareQuery>;
+
+const side = z.object({
+  startTime: isoTime,
+  endTime: isoTime,
+  sampled: z.int().meta({ description: 'Logs that were looked at.' }),
+  total: z.int().meta({ description: 'Logs that match.' }),
+});
+
+const count = z.int().meta({ description: 'Logs in the sample.' });
+const share = z.number().meta({ description: 'Part of the sample, 0 to 1.' });
+
+const difference = z.object({
+  field: z.string().meta({ examples: ['service', 'label.customer.id'] }),
+  value: z.string(),
+  query: z.string().meta({ description: 'Finds logs with this value, in the query language.' }),
+  count,
+  share,
+  baselineCount: count,
+  baselineShare: share,
+  effect: z.number().meta({
+    description: 'How much the value tells of which set a log is in: 0 nothing, 1 everything.',
+  }),
+  g: z.number().meta({ description: 'G of the 2x2 table of logs with and without the value.' }),
+  p: z.number().meta({
+    description: 'Chance of such a G without a difference, times the number of tests; at most 1.',
+  }),
+});
+
+const compareResponse = z.object({
+  differences: z.array(difference),
+  selection: side,
+  baseline: side,
+  tested: z.int().meta({ description: 'Values that were compared.' }),
+  exact: z.boolean().meta({ description: 'Whether both samples have every log that matches.' }),
+});
+
+type CompareResponse = z.output<typeof compareResponse>;
+
+export interface CompareParts extends ReadContextSource {
+  readonly store: Pick<Store, 'compare'>;
+}
+
+export function createCompareRoutes(parts: CompareParts): readonly ReadRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/compare',
+      operationId: 'compareLogs',
+      summary: 'Values of fields and labels that tell two ranges or two queries apart',
+      description:
+        'Reads at most about 20,000 logs of each, spread over its range. The range is the hour ' +
+        'before untilTime where sinceTime is absent, and the baseline is as long before it.',
+      scope: 'analytics:read',
+      response: jsonResponse(compareResponse),
+      reportsScan: true,
+      ...withQuery(compareQuery, async (query, request: ReadRequest) => {
+        const context = await readContext(parts, request.accountId);
+        const plan = planComparison(context, query);
+        const result = await parts.store.compare(plan, request.disconnected, request.scanned);
+        return toCompareResponse(plan, result, query);
+      }),
+    },
+  ];
+}
+
+function planComparison(context: ReadContext, query: CompareQuery): ComparisonPlan {
+  const common = { ...query, buckets: 1, groupBy: undefined, topK: 1 };
+  const range = recentRangeOf(query, context.nowMs);
+  const selection = planHistogram(context, { ...common, ...range });
+  const baseline = baselineRangeOf(query, range);
+  const asked = query.baselineQuery ?? query.query;
+  return { selection, baseline: planHistogram(context, { ...common, ...baseline, query: asked }) };
+}
+
+type Range = ReturnType<typeof recentRangeOf>;
+
+/** @throws AppError `malformed` for an empty range */
+function baselineRangeOf(
+  { baselineFrom, baselineTo, baselineQuery }: CompareQuery,
+  range: Range,
+): Range {
+  const length = range.endTime - range.startTime;
+  if (baselineFrom === undefined && baselineTo === undefined && baselineQuery !== undefined) {
+    return range;
+  }
+  const endTime =
+    baselineTo ?? (baselineFrom === undefined ? range.startTime : baselineFrom + length);
+  const startTime = baselineFrom ?? (endTime > length ? endTime - length : 0n);
+  if (startTime >= endTime) {
+    throw new AppError(
+      'malformed',
+      'cannot compare with an empty range: baselineTo must be after baselineFrom',
+      { parameter: 'baselineTo' },
+    );
+  }
+  return { startTime, endTime };
+}
+
+function toCompareResponse(
+  plan: ComparisonPlan,
+  result: ComparisonResult,
+  { query, baselineQuery, limit }: CompareQuery,
+): CompareResponse {
+  const { tested, sampled, total } = result;
+  const named = baselineQuery === undefined ? [] : [query, baselineQuery].flatMap(fieldsOf);
+  const differences = rankDifferences(result).filter(({ field }) => !named.includes(field));
+  return {
+    differences: differences.slice(0, limit).map(({ field, value, ...one }) => ({
+      field: nameOfField(field),
+      value,
+      query: queryOf(field, value),
+      count: one.counts[0],
+      share: one.shares[0],
+      baselineCount: one.counts[1],
+      baselineShare: one.shares[1],
+      effect: one.effect,
+      g: one.g,
+      p: one.p,
+    })),
+    selection: { ...rangeOf(plan.selection), sampled: sampled[0], total: total[0] },
+    baseline: { ...rangeOf(plan.baseline), sampled: sampled[1], total: total[1] },
+    tested,
+    exact: sampled.every((one, i) => one === total[i]),
+  };
+}
+
+function rangeOf(plan: HistogramPlan) {
+  const [startTime, endTime] = bucketEdges(plan) as [string, string];
+  return { startTime, endTime };
+}
+
+function queryOf(field: GroupField, value: string): string {
+  const key = toKey(
+    isLabelField(field) ? { kind: 'label', key: labelKeyOf(field) } : { kind: 'field', field },
+  );
+  return printQuery({ kind: 'field', key, test: { op: 'is', pattern: [value] } });
+}
+
+/** That a query names: their values differ since the queries do. */
+function fieldsOf(text: string | undefined): GroupField[] {
+  const query = text === undefined ? undefined : readQuery(text);
+  return query === undefined ? [] : fieldsIn(query);
+}
+
+function fieldsIn(query: Query): GroupField[] {
+  switch (query.kind) {
+    case 'and':
+    case 'or':
+      return query.items.flatMap(fieldsIn);
+    case 'not':
+      return fieldsIn(query.item);
+    case 'text':
+      return [];
+    case 'field': {
+      const target = toTarget(query.key);
+      if (target.kind === 'message') return [];
+      if (target.kind === 'label') return [`label.${target.key}`];
+      return [target.field];
+    }
+  }
+}
