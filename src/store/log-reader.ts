@@ -95,7 +95,7 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     if (groupBy !== undefined && groupBy !== 'severity') {
       return groupedHistogram(parts, plan, context);
     }
-    const statement = compileHistogram(table, plan, limits);
+    const statement = compileHistogram(table, plan, { limits });
     return toHistogramResult(plan, await connection.read<HistogramRow>(statement, context));
   }
 

@@ -11,6 +11,7 @@ import {
   toStatsGroups,
   type TopGroupRow,
 } from './sql/stats.ts';
+import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
 import { tableName } from './sql/tables.ts';
 
 /** Quantiles are of a sample where all values need more memory than a read has. */
@@ -44,17 +45,30 @@ export async function readStats(
   }
 }
 
-/** A statement that groups by every value could have more groups than memory. */
+/** A result of more pairs of bucket and value would be large. */
+const maxHistogramGroups = 20_000;
+
+/** In one statement if there are few values, else the most frequent ones first. */
 export async function groupedHistogram(
   parts: ReaderParts,
   plan: HistogramPlan,
   context: QueryContext,
 ): Promise<HistogramResult> {
+  const { connection, database, limits } = parts;
+  const time = startReadTime(limits);
+  const step = { limits, maxGroups: maxHistogramGroups };
+  const statement = compileHistogram(tableName(database, 'logs'), plan, step);
+  try {
+    return toHistogramResult(plan, await connection.read<HistogramRow>(statement, context));
+  } catch (error) {
+    if (exceededLimit(error) === undefined) throw error;
+  }
   const stats: StatsPlan = {
     ...plan,
     by: [plan.groupBy!],
     stats: [{ op: 'count', field: undefined }],
     limit: plan.topK,
   };
-  return toGroupedHistogram(plan, (await readStats(parts, stats, context)).groups);
+  const { groups } = await readStats({ ...parts, limits: time.left() }, stats, context);
+  return toGroupedHistogram(plan, groups);
 }

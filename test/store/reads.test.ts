@@ -483,6 +483,30 @@ suite('thousands of logs in one nanosecond', () => {
     assert.equal(facet!.other, stored.length - listed);
   });
 
+  test('a histogram of a label that differs in each log has the most frequent values', async () => {
+    const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
+    const count = 21_000;
+    const logs = Array.from({ length: count }, (_, i) => ({
+      timestamp: nanos(startMs) + BigInt(i),
+      logAttributes: { id: String(Math.max(i, 4)) },
+    }));
+    const id = { writer: 77n, sequence: 1n };
+    const batch = stampedBatch(logs, { owner, id, receivedAtNanos: nanos(startMs) });
+    await engine.store.insert('logs/1', [batch], 'all', localToken);
+    const filter = everyLog(owner.accountId, [owner.streamId]);
+    const range = { startMs, endMs: startMs + 1_000, buckets: 1 };
+    const plan = { filter, ...range, groupBy: 'label.id', topK: 2 } as const;
+    const { counts, groups } = await engine.store.histogram(plan);
+    assert.deepEqual(counts, [count]);
+    assert.deepEqual(
+      [...groups!],
+      [
+        ['4', [5]],
+        ['10', [1]],
+      ],
+    );
+  });
+
   test('a read over its limits fails instead of returning less', async () => {
     const changes = [{ maxRowsRead: 100 }, { maxMemoryBytes: 1_000 }, { maxRowsReturned: 1 }];
     for (const change of changes) {

@@ -58,7 +58,7 @@ export function createCountedReads(
       const query = toQuery(plan.filter, [plan.groupBy], cuts);
       if (query === undefined) return undefined;
       const sums = await sum<HistogramRow>(query, context, (scope, limits) =>
-        compileHistogram(table, plan, limits, { scope, maxRows: maxValues }),
+        compileHistogram(table, plan, { limits, scope, maxRows: maxValues }),
       );
       if (sums === undefined || sums.rows.length >= maxValues) return undefined;
       return toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);

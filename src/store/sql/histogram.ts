@@ -14,27 +14,38 @@ import { whereSql } from './where.ts';
 /** Bucket, group ("" without grouping), count as text; an empty bucket has no row. */
 export type HistogramRow = readonly [number, string, string];
 
-/**
- * The range of the plan's filter lies within [startMs, endMs).
- * @param step limits the logs, whose counts in disjoint scopes add up, and the rows of the result
- */
+interface HistogramStep {
+  readonly limits: ReadLimits;
+  /** Limits the logs; the counts of disjoint scopes add up. */
+  readonly scope?: Scope;
+  /** Rows of the result; others are left out. */
+  readonly maxRows?: number;
+  /** The statement fails beyond so many pairs of bucket and value. */
+  readonly maxGroups?: number;
+}
+
+/** The range of the plan's filter lies within [startMs, endMs). */
 export function compileHistogram(
   table: string,
   plan: HistogramPlan,
-  limits: ReadLimits,
-  step?: { readonly scope: Scope; readonly maxRows: number },
+  { limits, scope, maxRows, maxGroups }: HistogramStep,
 ): Statement {
   const { groupBy } = plan;
   return statement((params) => {
     const bucket = bucketSql(plan, params);
     const { definitions, keys, values } = groupsSql(groupBy ? [groupBy] : [], params);
     const [value = "''"] = values;
+    const limit = maxRows === undefined ? '' : `LIMIT ${maxRows}\n`;
+    const overflow =
+      maxGroups === undefined
+        ? ''
+        : `,\n  max_rows_to_group_by = ${maxGroups}, group_by_overflow_mode = 'throw'`;
     return `${withSql(definitions)}SELECT toUInt16(${bucket}) AS bucket, ${value} AS value,
   toString(count())
 FROM ${table}
-WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step?.scope, params)].join('\n  AND ')}
+WHERE ${[whereSql(plan.filter, params), ...scopeConditions(scope, params)].join('\n  AND ')}
 GROUP BY ${['bucket', ...keys].join(', ')}
-${step === undefined ? '' : `LIMIT ${step.maxRows}\n`}${limitsSql(limits)}`;
+${limit}${limitsSql(limits)}${overflow}`;
   });
 }
 

@@ -89,7 +89,7 @@ test('a histogram whose buckets are whole milliseconds divides once', () => {
   const plan = { filter, startMs: 1_000, endMs: 2_000, buckets: 10, groupBy: undefined, topK: 10 };
   const bucket = 'toUInt16(intDiv(toUnixTimestamp64Nano(Timestamp) - {p0:Int64}, {p1:Int64}))';
   assert.equal(
-    compileHistogram('weir.logs', plan, limits).sql,
+    compileHistogram('weir.logs', plan, { limits }).sql,
     `SELECT ${bucket} AS bucket, '' AS value,
   toString(count())
 FROM weir.logs
@@ -103,7 +103,7 @@ ${settings}`,
 test('other histograms use the exact inverse of the floored edges', () => {
   const range = { startMs: 0, endMs: 1_000, buckets: 7 };
   const plan = { filter, ...range, groupBy: 'severity', topK: 10 } as const;
-  const { sql } = compileHistogram('weir.logs', plan, limits);
+  const { sql } = compileHistogram('weir.logs', plan, { limits });
   const millis = 'intDiv(toUnixTimestamp64Nano(Timestamp), 1000000)';
   const inverse = `(${millis} - {p0:Int64} + 1) * {p1:Int64} - 1`;
   assert.ok(sql.includes(`toUInt16(intDiv(${inverse}, {p2:Int64}))`));
