@@ -108,6 +108,7 @@ function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
 function listQuestions(span: QuerySpan): Query[] {
   const { range, bounds } = rangesOf(span);
   const stepSeconds = Math.max(1, Math.ceil((span.endMs - span.startMs) / 60_000));
+  const middleMs = Math.round((span.startMs + span.endMs) / 2);
   const ofServices = { stat: 'p95(label.status)', by: 'service' };
   return [
     {
@@ -131,6 +132,11 @@ function listQuestions(span: QuerySpan): Query[] {
       toParameters: (round) => ({ ...bounds(round), prefix: `1.${round % 10}` }),
     },
     { name: 'patterns', path: '/patterns', toParameters: (round) => bounds(round) },
+    {
+      name: 'compare, one half with the other',
+      path: '/compare',
+      toParameters: (round) => ({ ...bounds(round), sinceTime: middleMs }),
+    },
   ];
 }
 

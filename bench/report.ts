@@ -180,7 +180,7 @@ function resourceTable(results: Results): string[] {
 function queryTarget(name: string): string {
   if (/^(search, rare|label filter \()/.test(name)) return '< 200 ms';
   if (/a label/.test(name)) return '< 150 ms';
-  if (name === 'patterns') return '< 700 ms';
+  if (/^(patterns|compare)/.test(name)) return '< 700 ms';
   return /^(list, first page of 100|histogram, 60|facet by)/.test(name) ? '< 50 ms' : '';
 }
 
