@@ -1,9 +1,9 @@
 /** Advice for operators on how to prevent a refusal: one sentence for each reason. */
 import type { IngestErrorCode } from '../model/errors.ts';
-import type { RefusalKind } from '../model/receiver-statistics.ts';
+import type { ReasonKind } from '../model/receiver-statistics.ts';
 
 /** @param reason of `ReceiverSample` */
-export function toAdvice(kind: RefusalKind, reason: string): string {
+export function toAdvice(kind: ReasonKind, reason: string): string {
   if (kind === 'request') return requestAdvice[reason as IngestErrorCode] ?? generalAdvice;
   return recordAdvice.find(([pattern]) => pattern.test(reason))?.[1] ?? generalAdvice;
 }
@@ -58,6 +58,11 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
     /^the event is not an object$/,
     'Send objects in the array, with a line of text as the message of one.',
+  ],
+  [
+    /^unreadable time: /,
+    'Send the time in RFC 3339, or as seconds or milliseconds since 1970; the text as sent is a ' +
+      'label of the event.',
   ],
   [
     /^the record takes more than \d+ bytes$/,

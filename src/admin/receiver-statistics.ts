@@ -47,6 +47,7 @@ export type StatisticsQuery = z.output<typeof statisticsQuery>;
 const time = z.string().meta({ format: 'date-time', examples: ['2026-04-01T08:30:00.000Z'] });
 const lastTime = time.nullable();
 const kind = z.enum(['request', 'record']);
+const reasonKind = z.enum(['request', 'record', 'warning']);
 const advice = z.string().meta({ description: 'What to change, in one sentence.' });
 const counts = {
   accepted: z.int().meta({ description: 'Accepted events.' }),
@@ -63,8 +64,8 @@ export const statisticsAnswer = z.object({
   buckets: z.array(z.object({ startTime: time, endTime: time, ...counts })),
   ...counts,
   reasons: z
-    .array(z.object({ kind, reason: z.string(), count: z.int(), advice }))
-    .meta({ description: 'Most frequent first.' }),
+    .array(z.object({ kind: reasonKind, reason: z.string(), count: z.int(), advice }))
+    .meta({ description: 'Most frequent first. A warning counts records stored with a change.' }),
   lastSeenAt: lastTime.meta({ description: 'Time of the last request; null = none.' }),
   lastAcceptedAt: lastTime.meta({ description: 'Time of the last accepted request; null = none.' }),
   lag: z.object({

@@ -14,25 +14,24 @@ const parameterPattern = new RegExp(
   'y',
 );
 
+type Accepted = Pick<Protocol, 'mediaTypes' | 'codings' | 'formatAdvice'>;
+
 /** @throws AppError `unsupported_media` */
-export function bodyFormat(
-  headers: RequestHeaders,
-  { mediaTypes, codings }: Pick<Protocol, 'mediaTypes' | 'codings'>,
-): BodyFormat {
-  const { mediaType, parameters } = mediaTypeOf(headers.contentType, mediaTypes);
-  return { mediaType, parameters, coding: codingOf(headers.contentEncoding, codings) };
+export function bodyFormat(headers: RequestHeaders, accepted: Accepted): BodyFormat {
+  const { mediaType, parameters } = mediaTypeOf(headers.contentType, accepted);
+  return { mediaType, parameters, coding: codingOf(headers.contentEncoding, accepted) };
 }
 
-function mediaTypeOf(
-  values: readonly string[],
-  rules: readonly MediaTypeRule[],
-): Omit<BodyFormat, 'coding'> {
+function mediaTypeOf(values: readonly string[], accepted: Accepted): Omit<BodyFormat, 'coding'> {
+  const { mediaTypes: rules } = accepted;
+  const names = rules.map(({ name }) => name);
   const [value, second] = values;
   if (value === undefined) {
-    throw unsupported('cannot determine the content type: none was sent', rules);
+    throw unsupported('cannot determine the content type: none was sent', names, accepted);
   }
   if (second !== undefined) {
-    throw unsupported('cannot choose between two content types: send exactly one', rules);
+    const message = 'cannot choose between two content types: send exactly one';
+    throw unsupported(message, names, accepted);
   }
   for (const { name } of rules) {
     if (name === value) return { mediaType: name, parameters: noParameters };
@@ -41,10 +40,8 @@ function mediaTypeOf(
   const rule = rules.find((candidate) => candidate.name === name);
   const parameters = rule === undefined ? undefined : readParameters(rest ?? '', rule);
   if (rule === undefined || parameters === undefined) {
-    throw unsupported(
-      `cannot accept the content type ${JSON.stringify(value.slice(0, 100))}`,
-      rules,
-    );
+    const message = `cannot accept the content type ${JSON.stringify(value.slice(0, 100))}`;
+    throw unsupported(message, names, accepted);
   }
   return { mediaType: rule.name, parameters };
 }
@@ -75,20 +72,23 @@ function readParameters(text: string, rule: MediaTypeRule): Map<string, string> 
 }
 
 /** Several codings are a chain, which no protocol accepts. */
-function codingOf(values: readonly string[], allowed: readonly ContentCoding[]): ContentCoding {
+function codingOf(values: readonly string[], accepted: Accepted): ContentCoding {
+  const { codings } = accepted;
   const sent = values.length === 0 ? 'identity' : values.join(',').trim().toLowerCase();
   // Two names of one coding (RFC 9110 §8.4.1.3).
   const name = sent === 'x-gzip' ? 'gzip' : sent;
-  const coding = allowed.find((candidate) => candidate === name);
+  const coding = codings.find((candidate) => candidate === name);
   if (coding !== undefined) return coding;
-  throw new AppError(
-    'unsupported_media',
-    `cannot accept the content encoding ${JSON.stringify(sent.slice(0, 100))}: ` +
-      `this route takes ${allowed.join(' or ')}`,
-  );
+  const message = `cannot accept the content encoding ${JSON.stringify(sent.slice(0, 100))}`;
+  throw unsupported(message, codings, accepted);
 }
 
-function unsupported(message: string, rules: readonly MediaTypeRule[]): AppError {
-  const names = rules.map(({ name }) => name).join(' or ');
-  return new AppError('unsupported_media', `${message}: this route takes ${names}`);
+function unsupported(
+  message: string,
+  names: readonly string[],
+  { formatAdvice }: Accepted,
+): AppError {
+  const advice = formatAdvice === undefined ? '' : `; ${formatAdvice}`;
+  const text = `${message}: this route takes ${names.join(' or ')}${advice}`;
+  return new AppError('unsupported_media', text);
 }

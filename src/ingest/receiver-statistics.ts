@@ -64,6 +64,7 @@ export function openReceiverStatistics(
 }
 
 const minutesPerDay = 1440;
+const noWarnings: ReadonlyMap<string, number> = new Map();
 
 class Statistics implements ReceiverStatistics {
   readonly #store: StatisticsStore;
@@ -112,6 +113,7 @@ class Statistics implements ReceiverStatistics {
       bytes: bodyBytes,
       rejected: batch.rejectedCount,
       rejectedByReason: batch.rejectedByReason,
+      warnings: batch.warnings ?? noWarnings,
     };
     this.#pending.take(receiverId, counted, nowMs);
     if (batch.rejectedCount === 0) return;

@@ -7,7 +7,7 @@ import {
   type ReasonCount,
   type ReceiverHistory,
   type ReceiverSample,
-  type RefusalKind,
+  type ReasonKind,
   type StatisticsAddition,
 } from '../model/receiver-statistics.ts';
 
@@ -25,7 +25,7 @@ export interface Dropped {
 
 interface Minute extends Writable<MinuteCounts> {
   readonly receiverId: string;
-  readonly reasons: Record<RefusalKind, Map<string, number>>;
+  readonly reasons: Record<ReasonKind, Map<string, number>>;
 }
 
 interface Receiver {
@@ -71,6 +71,7 @@ export class StatisticsTally {
       readonly bytes: number;
       readonly rejected: number;
       readonly rejectedByReason: ReadonlyMap<string, number>;
+      readonly warnings: ReadonlyMap<string, number>;
     },
     nowMs: number,
   ): void {
@@ -80,6 +81,7 @@ export class StatisticsTally {
     latest.requests += 1;
     latest.accepted += taken.events;
     latest.bytes += taken.bytes;
+    for (const [reason, count] of taken.warnings) add(latest.reasons.warning, reason, count);
     if (taken.rejected === 0) return;
     latest.rejected += taken.rejected;
     for (const [reason, count] of taken.rejectedByReason) add(latest.reasons.record, reason, count);
@@ -238,7 +240,7 @@ function blankMinute(receiverId: string, minute: number): Minute {
     accepted: 0,
     rejected: 0,
     bytes: 0,
-    reasons: { request: new Map(), record: new Map() },
+    reasons: { request: new Map(), record: new Map(), warning: new Map() },
   };
 }
 
@@ -247,7 +249,7 @@ function toCounts({ receiverId: _, reasons: __, ...counts }: Minute): MinuteCoun
 }
 
 function toReasons({ reasons }: Minute): ReasonCount[] {
-  return (['request', 'record'] as const).flatMap((kind) =>
+  return (['request', 'record', 'warning'] as const).flatMap((kind) =>
     Array.from(reasons[kind], ([reason, count]) => ({ kind, reason, count })),
   );
 }

@@ -144,6 +144,8 @@ export interface Protocol {
   readonly mediaTypes: readonly MediaTypeRule[];
   /** Includes `identity` if bodies without a content coding are accepted. */
   readonly codings: readonly ContentCoding[];
+  /** What to change in a sender whose format is refused; ends the message of a 415. */
+  readonly formatAdvice?: string;
   /** Largest body on the wire, in any format. */
   readonly maxBodyBytes: number;
   readonly limits: DecodeLimits;

@@ -26,8 +26,11 @@ export interface MinuteCounts {
 /** A refused request, or a rejected record of an accepted one. */
 export type RefusalKind = 'request' | 'record';
 
+/** `warning` = a record stored with a change. */
+export type ReasonKind = RefusalKind | 'warning';
+
 export interface ReasonCount {
-  readonly kind: RefusalKind;
+  readonly kind: ReasonKind;
   /** An error code, or a fixed text of a decoder; no data of the sender. */
   readonly reason: string;
   readonly count: number;
@@ -67,7 +70,7 @@ export interface MinuteSpan {
 export interface ReceiverHistory extends ReceiverActivity {
   /** Ascending; minutes without requests may be absent. */
   readonly minutes: readonly MinuteCounts[];
-  /** Totals of the range: kind request adds up to `refused`, kind record to `rejected`. */
+  /** Totals of the range. Kind request adds up to `refused`, kind record to `rejected`. */
   readonly reasons: readonly ReasonCount[];
   /** Newest first, regardless of the range. */
   readonly samples: readonly ReceiverSample[];

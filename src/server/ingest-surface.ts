@@ -56,7 +56,7 @@ function mountProtocol(
     handler: async ({ params: { receiverId }, raw }, reply) => {
       try {
         // The decoded parameter may contain slashes or be a dot segment.
-        if (!receiverIdPattern.test(receiverId)) throw unknownRoute(method);
+        if (!receiverIdPattern.test(receiverId)) throw unknownRoute(method, raw.url ?? '');
         const headers = readHeaders(raw);
         const peerAddress = raw.socket.remoteAddress ?? '';
         const body = toRequestBody(raw, reply.raw);
@@ -77,8 +77,8 @@ function mountProtocol(
     method,
     url: `${receiverUrl}/${http.prefix}/*`,
     config,
-    handler: () => {
-      throw unknownRoute(method);
+    handler: ({ url }) => {
+      throw unknownRoute(method, url);
     },
   });
 }
@@ -90,7 +90,8 @@ function countUnknownRoutes(app: FastifyInstance, ingest: Ingest): void {
     const receiverId = isUnknown ? receiverPath.exec(raw.url ?? '')?.[1] : undefined;
     if (receiverId !== undefined) {
       const peerAddress = raw.socket.remoteAddress ?? '';
-      ingest.stray({ receiverId, headers: readHeaders(raw), peerAddress }, unknownRoute(method));
+      const error = unknownRoute(method, raw.url ?? '');
+      ingest.stray({ receiverId, headers: readHeaders(raw), peerAddress }, error);
     }
     done();
   });

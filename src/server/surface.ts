@@ -75,7 +75,7 @@ export function createSurface(context: SurfaceContext): FastifyInstance {
   );
   app.setNotFoundHandler(async (request, reply) => {
     const page = answerUnknown?.(request, reply);
-    if (page === undefined) throw unknownRoute(request.method);
+    if (page === undefined) throw unknownRoute(request.method, request.url);
     return page;
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -122,13 +122,22 @@ export function toBytes(body: Uint8Array | string): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-/** Names the method, since the URL may be right for another one. */
-export function unknownRoute(method: string): AppError {
-  return new AppError(
-    'not_found',
-    `cannot find this route for ${method}: use the URL exactly as it was issued`,
-  );
+/** Names the method, since the URL may be right for another one. @param url path and query */
+export function unknownRoute(method: string, url: string): AppError {
+  const [, signal] = /\/v1\/(metrics|traces)\/?(?:\?|$)/.exec(url) ?? [];
+  const advice = otlpAdvice[signal ?? ''] ?? 'use the URL exactly as it was issued';
+  return new AppError('not_found', `cannot find this route for ${method}: ${advice}`);
 }
+
+/** OTLP exporters append these paths to one endpoint. */
+const otlpAdvice: Readonly<Record<string, string>> = {
+  metrics:
+    'Weir takes logs by OTLP, and metrics as Prometheus remote_write or text; ' +
+    'set OTEL_METRICS_EXPORTER=none, or OTEL_EXPORTER_OTLP_LOGS_ENDPOINT for logs alone',
+  traces:
+    'Weir takes logs by OTLP and no traces; ' +
+    'set OTEL_TRACES_EXPORTER=none, or OTEL_EXPORTER_OTLP_LOGS_ENDPOINT for logs alone',
+};
 
 /** A path that cannot be decoded is an unknown route. */
 function toBadPath(cause: unknown): AppError {

@@ -234,6 +234,40 @@ test('counts a request to an almost correct URL', async () => {
   }
 });
 
+test('counts warnings, which the answer lists', async () => {
+  const { outgoing } = await open(wireNamed('JSON logs'));
+  const body = Buffer.from(
+    '[{"message":"a","timestamp":"yesterday"},{"message":"b","timestamp":"1795341600.5"}]',
+  );
+  const answer = await wireNamed('JSON logs').send(service, { ...outgoing, body });
+  const reason = 'unreadable time: stored with the time of receipt';
+  assert.deepEqual(JSON.parse(answer.text), { accepted: 2, warnings: [{ reason, count: 1 }] });
+  const { reasons, rejected } = await statisticsOf(outgoing.receiverId);
+  assert.equal(rejected, 0);
+  assert.deepEqual(
+    reasons.map(({ kind, count }) => ({ kind, count })),
+    [{ kind: 'warning', count: 1 }],
+  );
+  assert.match(reasons[0]?.advice ?? '', /RFC 3339/);
+});
+
+test('says which exporter to switch off', async () => {
+  const { outgoing } = await open(wireNamed('OTLP over HTTP, JSON'));
+  const { ingestUrl } = service.quickstart;
+  const headers = { authorization: outgoing.authorization.join(), 'content-type': 'text/x' };
+  for (const [signal, advice] of [
+    ['metrics', /OTEL_METRICS_EXPORTER=none/],
+    ['traces', /OTEL_TRACES_EXPORTER=none/],
+  ] as const) {
+    for (const base of [`${ingestUrl}/v1/receivers/${outgoing.receiverId}/otlp`, ingestUrl]) {
+      const post = { method: 'POST', headers, body: marker };
+      const answer = await service.http.send(`${base}/v1/${signal}`, post);
+      assert.equal(answer.status, 404);
+      assert.match(answer.text, advice);
+    }
+  }
+});
+
 test('a repeated request counts only as a request', async () => {
   const wire = wireNamed('JSON logs');
   const { outgoing } = await open(wire);

@@ -86,6 +86,16 @@ describe('fields', () => {
     ],
     ['1970', '{"message":"","timestamp":0}', { timestamp: 0n }],
     [
+      'time with escaped slashes',
+      '{"message":"","time":"22\\/Nov\\/2026:10:00:00 +0000"}',
+      { timestamp: 1795341600000000000n },
+    ],
+    [
+      'readable time behind an unreadable one',
+      '{"message":"","time":"12ms","ts":"1795341600.5"}',
+      { timestamp: 1795341600500000000n },
+    ],
+    [
       'ids',
       '{"message":"","trace_id":"0AF7651916CD43DD8448EB211C80319C","span_id":"b7ad6b7169203331"}',
       { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' },
@@ -163,6 +173,19 @@ describe('labels', () => {
   for (const [name, event, expected] of cases) {
     test(name, () => assert.deepEqual(labelsOf(event), expected));
   }
+});
+
+test('counts events whose time is unreadable', () => {
+  const unreadable = '{"message":"a","timestamp":"yesterday"},{"message":"b","ts":{}}';
+  const { rows, warnings } = decodeNow(
+    `[${unreadable},{"message":"c"},{"message":"d","time":1795341600},{"timestamp":"never"}]`,
+  );
+  assert.equal(rows, 4);
+  assert.deepEqual(
+    [...(warnings ?? [])],
+    [['unreadable time: stored with the time of receipt', 2]],
+  );
+  assert.deepEqual([...(decodeNow('{"message":"a"}').warnings ?? [])], []);
 });
 
 describe('rejected records', () => {

@@ -22,6 +22,7 @@ import { EventSlots } from './event-fields.ts';
 import { EventReader } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 
+const unreadableTime = 'unreadable time: stored with the time of receipt';
 /** Bytes decoded without yielding. */
 const sliceBytes = 512 * 1024;
 
@@ -90,7 +91,9 @@ class JsonLogsDecoding implements Decoding {
         `cannot accept any of ${this.#events} events; the one at index ${index}: ${reason}`,
       );
     }
-    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections };
+    const { unreadableTimes } = this.#writer;
+    const warnings = new Map(unreadableTimes > 0 ? [[unreadableTime, unreadableTimes]] : []);
+    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings };
   }
 
   /** @returns true if the body is done: a single object, or an empty array. */

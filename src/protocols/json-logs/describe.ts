@@ -22,10 +22,15 @@ const logEvent = z
       .nullable()
       .optional()
       .meta({ description: 'Scalar values become strings, nested ones JSON text.' }),
-    timestamp: z.union([z.string(), z.number()]).nullable().optional().meta({
-      description:
-        'RFC 3339, or an epoch in s, ms, µs or ns. Alternatives: `time`, `ts`, `@timestamp`.',
-    }),
+    timestamp: z
+      .union([z.string(), z.number()])
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'RFC 3339, ISO 8601 without a zone (UTC), RFC 1123, common log format, or an epoch ' +
+          'in s, ms, µs or ns, as a number or text. Alternatives: `time`, `ts`, `@timestamp`.',
+      }),
     trace_id: text,
     span_id: text,
   })
@@ -67,6 +72,10 @@ export const description: IngestDescription = {
               .meta({
                 description: 'The first rejected events, by index in the array.',
               }),
+            warnings: z
+              .array(z.object({ reason: z.string(), count: z.int().min(1) }))
+              .optional()
+              .meta({ description: 'Events that were stored with a change.' }),
           }),
           examples: {
             all: { accepted: 1 },

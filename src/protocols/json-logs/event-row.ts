@@ -2,7 +2,8 @@
  * Validates an event and writes it as a `logs/1` row. Canonical keys take precedence over the
  * aliases of pino, zerolog and structlog. Keys without a column become labels.
  */
-import { type EventTime, parseEpoch, parseRfc3339 } from '../../codec/event-time.ts';
+import { type EventTime, parseEpoch } from '../../codec/event-time.ts';
+import { parseTimeText } from '../../codec/event-time-text.ts';
 import { unescape } from '../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../codec/key-table.ts';
 import type { RowWriter } from '../../codec/row-writer.ts';
@@ -33,12 +34,13 @@ const optionalFields = [
   field.spanId,
 ].reduce((bits, index) => bits | bit(index), 0);
 
-const timeAliases = [field.time, field.ts, field.atTimestamp] as const;
+/** In order of precedence. */
+const timeFields = [field.timestamp, field.time, field.ts, field.atTimestamp] as const;
 
 const fieldKeyBytes = fieldKeys.map((key) => Buffer.from(key));
 const severityWords = [...severityNumbers.keys()];
 const severityTable = createKeyTable(severityWords);
-/** Longer texts are not parsed as a time. */
+/** Longer numbers and texts are not parsed as a time. */
 const maxTimeLength = 64;
 /** Upper bound of a row beyond the bytes of its event. */
 const rowOverheadBytes = 256;
@@ -59,6 +61,8 @@ export class EventRowWriter {
   readonly #bytes: Buffer;
   readonly #slots: EventSlots;
   readonly #rows: RowWriter;
+  /** Events with a time field of which none is readable. */
+  unreadableTimes = 0;
   #time: EventTime | undefined;
 
   constructor(bytes: Buffer, slots: EventSlots, rows: RowWriter) {
@@ -101,15 +105,15 @@ export class EventRowWriter {
   /** Sets `#time`. Aliases are not tried if `timestamp` is present but unreadable. */
   #chooseTime(): number {
     this.#time = undefined;
-    if (!this.#slots.isAbsent(field.timestamp)) {
-      this.#time = this.#readTime(field.timestamp);
-      return this.#time === undefined ? -1 : field.timestamp;
-    }
-    for (const index of timeAliases) {
+    let isPresent = false;
+    for (const index of timeFields) {
       if (this.#slots.isAbsent(index)) continue;
+      isPresent = true;
       this.#time = this.#readTime(index);
       if (this.#time !== undefined) return index;
+      if (index === field.timestamp) break;
     }
+    if (isPresent) this.unreadableTimes += 1;
     return -1;
   }
 
@@ -119,7 +123,10 @@ export class EventRowWriter {
     if (end - start > maxTimeLength) return undefined;
     const kind = this.#slots.kind[index];
     if (kind === slotKind.number) return parseEpoch(this.#bytes.toString('latin1', start, end));
-    return kind === slotKind.plainString ? parseRfc3339(this.#bytes, start, end) : undefined;
+    if (kind === slotKind.plainString) return parseTimeText(this.#bytes, start, end);
+    if (kind !== slotKind.escapedString) return undefined;
+    const text = Buffer.allocUnsafe(end - start);
+    return parseTimeText(text, 0, unescape(this.#bytes, start, end, text));
   }
 
   /** @returns `index` if its slot has a W3C trace context id: hex digits, not all zero; else -1 */

@@ -31,8 +31,18 @@ export function createJsonLogs({ ingest }: Config): Protocol {
   };
 }
 
-/** `accepted` counts the accepted events; `rejected` lists the first rejected ones. */
-function toText({ rows, rejected, rejectedCount }: Batch): string {
-  if (rejectedCount === 0) return `{"accepted":${rows}}`;
-  return JSON.stringify({ accepted: rows, rejected, rejectedCount });
+/**
+ * `accepted` counts the accepted events; `rejected` lists the first rejected ones; `warnings`
+ * counts events that were stored with a change.
+ */
+function toText({ rows, rejected, rejectedCount, warnings }: Batch): string {
+  const isChanged = warnings !== undefined && warnings.size > 0;
+  if (rejectedCount === 0 && !isChanged) return `{"accepted":${rows}}`;
+  return JSON.stringify({
+    accepted: rows,
+    ...(rejectedCount > 0 && { rejected, rejectedCount }),
+    ...(isChanged && {
+      warnings: Array.from(warnings, ([reason, count]) => ({ reason, count })),
+    }),
+  });
 }

@@ -15,6 +15,10 @@ import { encodeProblem, replyTo, replyToGrpc } from './reply.ts';
 /** The body as sent, inflated, and its rows twice while they are appended to the queue. */
 const heapBytesPerBodyByte = 5;
 
+const formatAdvice =
+  'set compression to gzip or none (OTEL_EXPORTER_OTLP_COMPRESSION, "compression" of the ' +
+  "Collector's exporter) and the protocol to http/protobuf or http/json";
+
 /** `POST …/otlp/v1/logs` */
 export function createOtlpHttp({ ingest }: Config): Protocol {
   const { otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes } = ingest;
@@ -25,6 +29,7 @@ export function createOtlpHttp({ ingest }: Config): Protocol {
     http: { path: 'otlp/v1/logs', prefix: 'otlp', description },
     mediaTypes: [{ name: 'application/json' }, { name: 'application/x-protobuf' }],
     codings: ['identity', 'gzip'],
+    formatAdvice,
     maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes),
     limits: toLimits(ingest),
     heapBytesPerBodyByte,

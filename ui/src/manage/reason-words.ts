@@ -20,8 +20,8 @@ export function toAddress(peerAddress: string): string {
   return peerAddress.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** @param reason error code of a request, or the decoder's reason for a record */
-export function toReasonWords(kind: 'request' | 'record', reason: string): string {
-  if (kind === 'record') return reason.charAt(0).toUpperCase() + reason.slice(1);
+/** @param reason error code of a request, or the decoder's reason for a record or warning */
+export function toReasonWords(kind: 'request' | 'record' | 'warning', reason: string): string {
+  if (kind !== 'request') return reason.charAt(0).toUpperCase() + reason.slice(1);
   return ofRequests[reason] ?? reason;
 }
