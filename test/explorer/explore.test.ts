@@ -265,7 +265,7 @@ suite('exploring logs', { skip }, () => {
     await skip_.focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    await page.getByRole('region', { name: 'Logs', exact: true }).locator(':focus').waitFor();
+    await page.getByRole('tablist', { name: 'Show as' }).locator(':focus').waitFor();
   });
 
   test('an expanded log does not hide an empty result', async () => {

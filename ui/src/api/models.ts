@@ -9,6 +9,8 @@ type Answer<Name extends keyof operations> = operations[Name] extends {
 
 export type LogPage = Answer<'listLogs'>;
 export type Log = LogPage['logs'][number];
+export type Patterns = Answer<'getPatterns'>;
+export type Comparison = Answer<'compareLogs'>;
 export type Histogram = Answer<'getHistogram'>;
 export type Facet = Answer<'getFacets'>['facets'][number];
 export type WhoAmI = Answer<'whoami'>;

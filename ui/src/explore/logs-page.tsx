@@ -17,6 +17,7 @@ import { QueryBox } from './query-box/query-box.tsx';
 import { useOffers } from './query-box/use-offers.ts';
 import { RangePicker } from './range/range-picker.tsx';
 import { Results } from './results/results.tsx';
+import { ExploreTabs } from './tabs/explore-tabs.tsx';
 import { ShareMenu } from './share-menu.tsx';
 import { type Filter, termsOf, withFilter, withoutFilter } from './terms.ts';
 import { type ExploreState, type QueryChange, useExploreQuery } from './use-explore-query.ts';
@@ -144,6 +145,7 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
   ]);
   const { data, isPlaceholderData } = counts;
   const isEmpty = data?.total === 0 && !isPlaceholderData;
+  const shared = { query, run, onChange: actions.onChange };
   const isNothing = isEmpty && !query.isLive && query.openLogId === undefined;
   return (
     <div className={styles.body} data-has-side={canCount && side.place === 'beside'}>
@@ -173,20 +175,22 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
         )}
         <div id="results" tabIndex={-1} className={styles.results}>
           {isNothing ? (
-            <NothingFound
-              query={query}
-              run={run}
-              onChange={actions.onChange}
-              onRefresh={onRefresh}
-            />
+            <NothingFound {...shared} onRefresh={onRefresh} />
           ) : (
-            <Results
-              // An absolute range is refreshed only by live mode.
-              key={query.range.kind === 'absolute' ? run.refreshes : 0}
-              query={query}
-              bounds={run.bounds}
-              counted={overview.bounds}
-              onChange={actions.onChange}
+            <ExploreTabs
+              {...shared}
+              streamNames={streamNames}
+              logs={
+                <Results
+                  // An absolute range is refreshed only by live mode.
+                  key={query.range.kind === 'absolute' ? run.refreshes : 0}
+                  query={query}
+                  bounds={run.bounds}
+                  counted={overview.bounds}
+                  onChange={actions.onChange}
+                  onFilter={actions.onFilter}
+                />
+              }
               onFilter={actions.onFilter}
             />
           )}

@@ -28,6 +28,16 @@ const range = fc.oneof(
 );
 const query: fc.Arbitrary<ExploreQuery> = fc.record(
   {
+    tab: fc.constantFrom('logs', 'patterns', 'compare', 'stats'),
+    baseline: fc.constantFrom('before', 'day', 'week', 'others'),
+    stats: fc.record(
+      {
+        stat: fc.constantFrom('count', 'p95(label.a b)'),
+        by: fc.constantFrom('', 'host', 'label.a,b'),
+        step: fc.constantFrom('', '5m'),
+      },
+      { noNullPrototype: true },
+    ),
     range,
     text: text.map((written) => written.toWellFormed().trim()),
     groupBy: fc.oneof(fc.constantFrom('severity', 'host', 'scope'), fc.constant('label.a b')),

@@ -11,7 +11,18 @@ export type Range =
   | { readonly kind: 'relative'; readonly span: string }
   | { readonly kind: 'absolute'; readonly from: string; readonly until: string };
 
+/** What the page shows below the histogram. */
+export const tabNames = ['logs', 'patterns', 'compare', 'stats'] as const;
+export type TabName = (typeof tabNames)[number];
+
+/** What the range is compared with: a time as long, or all other logs of the range. */
+export const baselines = ['before', 'day', 'week', 'others'] as const;
+export type Baseline = (typeof baselines)[number];
+
 export interface ExploreQuery {
+  readonly tab: TabName;
+  readonly baseline: Baseline;
+  readonly stats: StatsChoice;
   readonly range: Range;
   /** In the query language; may be unreadable. */
   readonly text: string;
@@ -26,6 +37,15 @@ export interface ExploreQuery {
   readonly openLogId: string | undefined;
 }
 
+export interface StatsChoice {
+  /** Such as `count` or `p95(label.duration_ms)`. */
+  readonly stat: string;
+  /** Name of a field, or `label.<key>`; empty = all logs together. */
+  readonly by: string;
+  /** Such as `5m`; empty = fits the range. */
+  readonly step: string;
+}
+
 /** ISO times, half-open. */
 export interface TimeBounds {
   readonly sinceTime: string;
@@ -36,6 +56,9 @@ export interface TimeBounds {
 export type ApiFilters = { readonly query?: string };
 
 export const defaultQuery: ExploreQuery = {
+  tab: 'logs',
+  baseline: 'before',
+  stats: { stat: 'count', by: '', step: '' },
   range: { kind: 'relative', span: '1h' },
   text: '',
   groupBy: 'severity',
@@ -56,6 +79,9 @@ export function parseQuery(search: string): ExploreQuery {
   const parameters = new URLSearchParams(search);
   const columns = parameters.getAll('column');
   return {
+    tab: tabNames.find((name) => name === parameters.get('tab')) ?? 'logs',
+    baseline: baselines.find((name) => name === parameters.get('baseline')) ?? 'before',
+    stats: parseStats(parameters),
     range: parseRange(parameters),
     text: parseText(parameters),
     groupBy: parseGroup(parameters.get('group') ?? ''),
@@ -77,6 +103,12 @@ export function formatQuery(query: ExploreQuery): string {
     parameters.set('range', range.span);
   }
   if (text !== '') parameters.set('query', text);
+  if (query.tab !== 'logs') parameters.set('tab', query.tab);
+  if (query.baseline !== 'before') parameters.set('baseline', query.baseline);
+  for (const name of ['stat', 'by', 'step'] as const) {
+    const value = query.stats[name];
+    if (value !== defaultQuery.stats[name]) parameters.set(name, value);
+  }
   if (query.groupBy !== defaultQuery.groupBy) parameters.set('group', query.groupBy);
   if (!isSame(columns, defaultQuery.columns)) {
     for (const column of columns.length === 0 ? [''] : columns) parameters.append('column', column);
@@ -180,6 +212,17 @@ function parseTime(text: string | null): string | undefined {
 function parseGroup(name: string): string {
   const isKnown = logFields.some((field) => field.name === name) || isLabelField(name);
   return isKnown && name.length <= maxColumnLength ? name.toWellFormed() : defaultQuery.groupBy;
+}
+
+function parseStats(parameters: URLSearchParams): StatsChoice {
+  const [stat, by, step] = (['stat', 'by', 'step'] as const).map((name) =>
+    (parameters.get(name) ?? '').slice(0, maxColumnLength).toWellFormed(),
+  ) as [string, string, string];
+  return {
+    stat: stat || defaultQuery.stats.stat,
+    by,
+    step: parseSpan(step) === undefined ? '' : step,
+  };
 }
 
 function parseColumns(columns: readonly string[]): string[] {

@@ -10,6 +10,7 @@ import {
   printTerms,
   searchedTexts,
   termsOf,
+  withCondition,
   withFilter,
   withoutField,
   withoutFilter,
@@ -61,6 +62,14 @@ test('removes values', () => {
   const error = { field: 'severity', value: 'ERROR', isExcluded: false };
   assert.equal(withoutFilter('severity:error x', error), 'x');
   assert.ok(!isSameValue('host', 'a', 'A'));
+  assert.ok(isSameValue('severity', 'WARNING', 'warn'));
+  assert.ok(!isSameValue('severity', 'audit', 'warn'));
+});
+
+test('adds a condition', () => {
+  assert.equal(withCondition('a', 'b c', false), 'a (b c)');
+  assert.equal(withCondition('', 'b message:/^x/', true), '-(b message:/^x/)');
+  assert.equal(withCondition('a', '(', false), 'a');
 });
 
 test('inverts a term', () => {

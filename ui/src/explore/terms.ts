@@ -1,5 +1,11 @@
 /** The terms of a query that every log must match, and changes of them. Pure. */
-import { type FieldName, labelPrefix, logFields } from '../../../src/model/log-fields.ts';
+import {
+  equalityFields,
+  type FieldName,
+  labelPrefix,
+  logFields,
+  toStoredValue,
+} from '../../../src/model/log-fields.ts';
 import { toKey, toTarget } from '../../../src/query/fields.ts';
 import { parseLogQuery, type Query, QueryError } from '../../../src/query/parse.ts';
 import { printQuery } from '../../../src/query/print.ts';
@@ -65,14 +71,19 @@ export function withoutFilter(text: string, { field, value }: Filter): string {
   return printTerms(terms);
 }
 
-/** Severities and ids are compared without case. */
+/** Adds a query as one condition, or its opposite. */
+export function withCondition(text: string, added: string, isExcluded: boolean): string {
+  const parsed = parse(added);
+  if (parsed === undefined || parsed instanceof QueryError) return text;
+  const query: Query = isExcluded ? { kind: 'not', item: parsed } : parsed;
+  return printTerms([...termsOf(text), { query, filters: [] }]);
+}
+
+/** Severities are compared by their level, ids without case. */
 export function isSameValue(field: string, left: string, right: string): boolean {
-  const definition = isFieldName(field) ? logFields[field] : undefined;
-  const isAnyCase =
-    definition !== undefined &&
-    'filter' in definition &&
-    ['level', 'hex'].includes(definition.filter.match);
-  return isAnyCase ? left.toUpperCase() === right.toUpperCase() : left === right;
+  const name = equalityFields.find((one) => one === field);
+  if (name === undefined) return left === right;
+  return toStoredValue(name, left) === toStoredValue(name, right);
 }
 
 /** Without the values that the field must have. */

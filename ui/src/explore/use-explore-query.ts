@@ -30,6 +30,7 @@ export function useExploreQuery(): ExploreState {
 }
 
 function isSameSearch(left: ExploreQuery, right: ExploreQuery): boolean {
-  const searchOf = ({ range, text, isLive }: ExploreQuery) => JSON.stringify([range, text, isLive]);
+  const searchOf = ({ range, text, isLive, tab }: ExploreQuery) =>
+    JSON.stringify([range, text, isLive, tab]);
   return searchOf(left) === searchOf(right);
 }

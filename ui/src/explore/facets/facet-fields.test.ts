@@ -21,6 +21,14 @@ test('keeps filtered values visible', () => {
   ]);
 });
 
+test('a severity is filtered by any word of its level', () => {
+  const filters = [{ field: 'severity', value: 'WARNING', isExcluded: false }] as const;
+  const warnings = [{ value: 'WARN', count: 2 }];
+  assert.deepEqual(facetRows({ values: warnings }, 'severity', filters), [
+    { value: 'WARN', count: 2, state: 'included' },
+  ]);
+});
+
 test('ignores case for severities only', () => {
   const filters = [{ field: 'host', value: 'info', isExcluded: false }] as const;
   assert.equal(facetRows({ values }, 'host', filters)[0]!.state, 'plain');

@@ -15,12 +15,21 @@ export interface TabsProps<Name extends string> {
   readonly tabs: readonly Tab<Name>[];
   readonly shown: Name;
   readonly onShow: (name: Name) => void;
+  /** The tabs take the height of their parent. */
+  readonly isFilling?: boolean;
 }
 
-export function Tabs<Name extends string>({ label, tabs, shown, onShow }: TabsProps<Name>) {
+export function Tabs<Name extends string>({
+  label,
+  tabs,
+  shown,
+  onShow,
+  isFilling,
+}: TabsProps<Name>) {
   return (
     <BaseTabs.Root
       className={styles.tabs}
+      data-is-filling={isFilling}
       value={shown}
       onValueChange={(name) => onShow(name as Name)}
     >

@@ -1,0 +1,16 @@
+/** What a range is compared with, as API parameters. Pure. */
+import type { Baseline, TimeBounds } from '../query.ts';
+
+const dayMs = 86_400_000;
+
+export function baselineOf(
+  baseline: Baseline,
+  { sinceTime, untilTime }: TimeBounds,
+  query: string | undefined,
+): { baselineFrom?: string; baselineTo?: string; baselineQuery?: string } {
+  if (baseline === 'before') return {};
+  if (baseline === 'others') return query === undefined ? {} : { baselineQuery: `-(${query})` };
+  const shiftMs = baseline === 'day' ? dayMs : 7 * dayMs;
+  const earlier = (time: string) => new Date(Math.max(0, Date.parse(time) - shiftMs)).toISOString();
+  return { baselineFrom: earlier(sinceTime), baselineTo: earlier(untilTime) };
+}

@@ -1,0 +1,132 @@
+/** A statistic of the matching logs, by groups: a table, and lines over time. */
+import { useMemo } from 'react';
+import { usePreferences } from '../../app/preferences.ts';
+import { formatValue } from '../../charts/format-value.ts';
+import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
+import { TimeLines } from '../../charts/time-lines.tsx';
+import { EmptyState } from '../../parts/feedback/empty-state.tsx';
+import { DataTable } from '../../parts/layout/data-table.tsx';
+import { LogText } from '../../parts/text/log-text.tsx';
+import { columnFields, fieldTitle } from '../log/log-fields.ts';
+import type { StatsChoice } from '../query.ts';
+import { toAbsolute } from '../range/range.ts';
+import { groupName, type StatsRow, steps, stepFor, toLines, valueOf } from './stats-lines.ts';
+import { StatsForm } from './stats-form.tsx';
+import { TabAnswer, type TabProps } from './tab-answer.tsx';
+import { useStats } from './tab-reads.ts';
+import styles from './tabs.module.css';
+
+export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
+  const { stats } = query;
+  const { timeZone } = usePreferences();
+  const step = stepFor(stats.step, run.bounds);
+  const totals = useStats(run, stats);
+  const overTime = useStats(run, stats, step);
+  const nameOf = (value: string) => (stats.by === 'streamId' ? streamNames.get(value) : undefined);
+  const lines = useColoredLines(overTime.data ?? [], nameOf);
+  const change = (part: Partial<StatsChoice>) => onChange({ stats: { ...stats, ...part } });
+  const tools = (
+    <>
+      <StatsForm key={stats.stat} stat={stats.stat} onStat={(stat) => change({ stat })} />
+      <div className={styles.tools}>
+        <label className={styles.control}>
+          By
+          <select
+            aria-label="By"
+            value={stats.by}
+            onChange={({ target }) => change({ by: target.value })}
+          >
+            <option value="">nothing</option>
+            {groupsOf(query.columns, stats.by).map((name) => (
+              <option key={name} value={name}>
+                {fieldTitle(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className={styles.control}>
+          Step
+          <select
+            aria-label="Step"
+            value={stats.step}
+            onChange={({ target }) => change({ step: target.value })}
+          >
+            <option value="">fits the range</option>
+            {[...new Set([...steps, ...(stats.step === '' ? [] : [stats.step])])].map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </>
+  );
+  return (
+    <TabAnswer label="Statistics" answer={totals} tools={tools}>
+      {(rows: readonly StatsRow[]) =>
+        rows.length === 0 ? (
+          <EmptyState title="No logs match">Statistics are of the matching logs.</EmptyState>
+        ) : (
+          <>
+            <TimeLines
+              lines={lines}
+              fromMs={Date.parse(run.bounds.sinceTime)}
+              untilMs={Date.parse(run.bounds.untilTime)}
+              isUtc={timeZone === 'utc'}
+              label={`${stats.stat} over time, in steps of ${step}: ${lines.length} lines`}
+              onBrush={(fromMs, untilMs) => onChange({ range: toAbsolute(fromMs, untilMs) })}
+            />
+            <DataTable
+              caption={`${stats.stat} of the range`}
+              columns={[
+                {
+                  header: stats.by === '' ? 'Logs' : fieldTitle(stats.by),
+                  cell: (row) => <Group name={groupName(row, nameOf)} lines={lines} />,
+                },
+                { header: stats.stat, cell: (row) => shown(valueOf(row)), isAtEnd: true },
+              ]}
+              rows={rows}
+              keyOf={(row) => JSON.stringify([row.other, row.by])}
+            />
+          </>
+        )
+      }
+    </TabAnswer>
+  );
+}
+
+type ColoredLine = ReturnType<typeof useColoredLines>[number];
+
+function Group({ name, lines }: { name: string; lines: readonly ColoredLine[] }) {
+  const line = lines.find((one) => one.name === name);
+  return (
+    <span className={styles.severity}>
+      {line && <span className={styles.dot} style={{ background: line.color }} />}
+      <LogText text={name} />
+    </span>
+  );
+}
+
+function useColoredLines(rows: readonly StatsRow[], nameOf: (value: string) => string | undefined) {
+  const resolve = useThemeColors();
+  const theme = useThemeKey();
+  return useMemo(
+    () =>
+      toLines(rows, nameOf).map((line, at) => ({
+        ...line,
+        color: resolve(`--line-${(at % 10) + 1}`),
+      })),
+    // `nameOf` is a new function on each render.
+    [rows, resolve, theme],
+  );
+}
+
+/** All fields, and the labels that are columns. */
+function groupsOf(columns: readonly string[], by: string): readonly string[] {
+  return [...new Set(['severity', ...columnFields, ...columns, ...(by === '' ? [] : [by])])];
+}
+
+function shown(value: number | null): string {
+  return value === null ? '–' : formatValue(value);
+}
