@@ -47,7 +47,8 @@ const requestAdvice: Readonly<Record<IngestErrorCode, string>> = {
 const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
     /^message is missing$/,
-    'Send a message with each event, as message, msg or event; it may be empty.',
+    'Send a message with each event, as message or another field that the manual lists under ' +
+      'JSON logs; it may be empty.',
   ],
   [
     /^(message|severity|service_name|service_namespace|host) is not a string$/,

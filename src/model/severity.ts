@@ -44,6 +44,14 @@ const wordsByPinoLevel: ReadonlyMap<string, string> = new Map([
   ['60', 'FATAL'],
 ]);
 
+/** Severities of syslog (RFC 5424 §6.2.1) by their number, which journald and GELF send. */
+const syslogWords = ['EMERG', 'ALERT', 'CRIT', 'ERR', 'WARNING', 'NOTICE', 'INFO', 'DEBUG'];
+
+/** @param digits as sent. @returns the word, or the text itself if syslog has no such number */
+export function toSyslogWord(digits: string): string {
+  return /^[0-7]$/.test(digits) ? syslogWords[Number(digits)]! : digits.toUpperCase();
+}
+
 /** @returns the numbers of a level, none for another word */
 export function levelNumbers(level: string): readonly number[] {
   const index = severityLevels.findIndex((one) => one === level);

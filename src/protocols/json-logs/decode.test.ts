@@ -1,5 +1,6 @@
 /** The JSON decoder: tables of cases, and generated bodies compared with JSON.parse. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
@@ -173,6 +174,50 @@ describe('labels', () => {
   for (const [name, event, expected] of cases) {
     test(name, () => assert.deepEqual(labelsOf(event), expected));
   }
+});
+
+describe('reads each event of a logger that the manual lists', () => {
+  const page = readFileSync(new URL('../../../docs/senders/json-logs.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| ([^|`]+) \| `(\{.+\})` \| `([^`]+)` \|$/gm)];
+  test('the manual has a table of events', () => assert.ok(rows.length >= 14, `${rows.length}`));
+  for (const [, logger = '', event = '', expected = ''] of rows) {
+    test(logger, () => {
+      const row = only(event);
+      const { severityText, serviceName, host, body } = row;
+      const columns = [severityText, serviceName, host, body];
+      assert.equal(columns.map((column) => String(column) || '-').join(' '), expected);
+      assert.equal((row.timestamp as bigint) / 1_000_000_000n, 1795341600n);
+      if (severityText !== '') assert.notEqual(row.severityNumber, 0);
+    });
+  }
+});
+
+describe('fields of loggers that fill no column', () => {
+  const cases: [name: string, event: string, expected: Record<string, string>][] = [
+    ['a name that is no service', '{"msg":"a","level":"info","name":"Bob"}', { name: 'Bob' }],
+    ['a line beside a message', '{"message":"a","log":"b\\n"}', { log: 'b\n' }],
+    ['the stream of Docker', '{"log":"a","stream":"stderr"}', { stream: 'stderr' }],
+    ['an object as log', '{"message":"a","log":{"file":1}}', { log: '{"file":1}' }],
+    ['a body beside a message', '{"msg":"a","body":"b"}', { body: 'b' }],
+    [
+      'an error of Python',
+      '{"message":"a","exc_info":"Traceback","levelname":"ERROR"}',
+      { exc_info: 'Traceback' },
+    ],
+  ];
+  for (const [name, event, expected] of cases) {
+    test(name, () => assert.deepEqual(labelsOf(event), expected));
+  }
+
+  test('an escaped backslash before n is no line break', () => {
+    assert.equal(only('{"log":"a\\\\n"}').body, 'a\\n');
+    assert.equal(only('{"log":"\\n"}').body, '');
+  });
+
+  test('numbers of syslog outside 0 to 7 stay as sent', () => {
+    assert.equal(only('{"MESSAGE":"a","PRIORITY":"9"}').severityText, '9');
+    assert.equal(only('{"MESSAGE":"a","PRIORITY":6}').severityText, 'INFO');
+  });
 });
 
 test('counts events whose time is unreadable', () => {

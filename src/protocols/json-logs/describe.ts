@@ -10,13 +10,21 @@ const logEvent = z
     message: z
       .string()
       .optional()
-      .meta({ description: 'The log text; may be empty. Alternatives: `msg`, `event`.' }),
+      .meta({
+        description:
+          'The log text; may be empty. Alternatives: `msg`, `event`, `log`, `MESSAGE`, ' +
+          '`short_message`, `body`.',
+      }),
     severity: text.meta({
-      description: 'Level name, stored in upper case. Alternative: `level`.',
+      description:
+        'Level name, stored in upper case. Alternatives: `level`, `levelname`, `log.level`, ' +
+        '`severity_text`, `PRIORITY`.',
     }),
-    service_name: text.meta({ description: 'Alternative: `service`.' }),
+    service_name: text.meta({
+      description: 'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `name` of pino.',
+    }),
     service_namespace: text,
-    host: text.meta({ description: 'Alternative: `hostname`.' }),
+    host: text.meta({ description: 'Alternatives: `hostname`, `host.name`, `_HOSTNAME`.' }),
     labels: z
       .record(z.string(), z.unknown())
       .nullable()
@@ -29,7 +37,8 @@ const logEvent = z
       .meta({
         description:
           'RFC 3339, ISO 8601 without a zone (UTC), RFC 1123, common log format, or an epoch ' +
-          'in s, ms, µs or ns, as a number or text. Alternatives: `time`, `ts`, `@timestamp`.',
+          'in s, ms, µs or ns, as a number or text. Alternatives: `time`, `ts`, ' +
+          '`@timestamp`, `asctime`, `__REALTIME_TIMESTAMP`.',
       }),
     trace_id: text,
     span_id: text,

@@ -2,7 +2,7 @@
 import { createKeyTable } from '../../codec/key-table.ts';
 import { LabelSet } from './label-set.ts';
 
-/** Slot numbers. The aliases of a field are in the order of precedence. */
+/** Slot numbers; at most 32, since sets of slots are bits. */
 export const field = {
   message: 0,
   msg: 1,
@@ -21,6 +21,21 @@ export const field = {
   atTimestamp: 14,
   traceId: 15,
   spanId: 16,
+  log: 17,
+  journalMessage: 18,
+  shortMessage: 19,
+  body: 20,
+  levelName: 21,
+  logLevel: 22,
+  severityText: 23,
+  priority: 24,
+  dottedService: 25,
+  syslogIdentifier: 26,
+  name: 27,
+  dottedHost: 28,
+  journalHost: 29,
+  asctime: 30,
+  journalTime: 31,
 } as const;
 
 export const fieldKeys = [
@@ -41,6 +56,21 @@ export const fieldKeys = [
   '@timestamp',
   'trace_id',
   'span_id',
+  'log',
+  'MESSAGE',
+  'short_message',
+  'body',
+  'levelname',
+  'log.level',
+  'severity_text',
+  'PRIORITY',
+  'service.name',
+  'SYSLOG_IDENTIFIER',
+  'name',
+  'host.name',
+  '_HOSTNAME',
+  'asctime',
+  '__REALTIME_TIMESTAMP',
 ] as const;
 
 export const fieldTable = createKeyTable(fieldKeys);

@@ -1,13 +1,25 @@
 /**
  * Validates an event and writes it as a `logs/1` row. Canonical keys take precedence over the
- * aliases of pino, zerolog and structlog. Keys without a column become labels.
+ * fields of loggers. Keys without a column become labels.
  */
 import { type EventTime, parseEpoch } from '../../codec/event-time.ts';
 import { parseTimeText } from '../../codec/event-time-text.ts';
 import { unescape } from '../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../codec/key-table.ts';
 import type { RowWriter } from '../../codec/row-writer.ts';
-import { severityNumbers, toSeverityNumber, toSeverityWord } from '../../model/severity.ts';
+import {
+  severityNumbers,
+  toSeverityNumber,
+  toSeverityWord,
+  toSyslogWord,
+} from '../../model/severity.ts';
+import {
+  chooseHost,
+  chooseMessage,
+  chooseService,
+  chooseSeverity,
+  timeFields,
+} from './choose-fields.ts';
 import { type EventSlots, field, fieldKeys, slotKind } from './event-fields.ts';
 import { maxLabels, valueKind } from './label-set.ts';
 
@@ -20,24 +32,14 @@ const mustBeStrings = [
 ] as const;
 
 /** Bits of the fields that become labels unless they fill their column. */
-const optionalFields = [
-  field.msg,
-  field.event,
-  field.level,
-  field.service,
-  field.hostname,
-  field.timestamp,
-  field.time,
-  field.ts,
-  field.atTimestamp,
-  field.traceId,
-  field.spanId,
-].reduce((bits, index) => bits | bit(index), 0);
-
-/** In order of precedence. */
-const timeFields = [field.timestamp, field.time, field.ts, field.atTimestamp] as const;
+const optionalFields = fieldKeys.reduce((bits, _key, index) => {
+  const isFixed = index === field.labels || mustBeStrings.some((required) => required === index);
+  return isFixed ? bits : bits | bit(index);
+}, 0);
 
 const fieldKeyBytes = fieldKeys.map((key) => Buffer.from(key));
+const backslash = 0x5c;
+const letterN = 0x6e;
 const severityWords = [...severityNumbers.keys()];
 const severityTable = createKeyTable(severityWords);
 /** Longer numbers and texts are not parsed as a time. */
@@ -77,8 +79,8 @@ export class EventRowWriter {
     const rows = this.#rows;
     const message = chooseMessage(slots);
     const severity = chooseSeverity(slots);
-    const service = chooseString(slots, field.serviceName, field.service);
-    const host = chooseString(slots, field.host, field.hostname);
+    const service = chooseService(slots);
+    const host = chooseHost(slots);
     const time = this.#chooseTime();
     const traceId = this.#chooseHexId(field.traceId, 32);
     const spanId = this.#chooseHexId(field.spanId, 16);
@@ -87,10 +89,11 @@ export class EventRowWriter {
     rows.reserve(2 * eventBytes + rowOverheadBytes);
     rows.time(this.#time);
     rows.time(undefined);
-    this.#writeSeverity(severity, eventBytes);
+    this.#writeSeverity(severity, eventBytes, message === field.shortMessage);
     this.#writeString(service);
     this.#writeString(slots.isAbsent(field.serviceNamespace) ? -1 : field.serviceNamespace);
     this.#writeString(host);
+    if (message === field.log) this.#dropLineBreak(message);
     this.#writeString(message);
     this.#writeHexId(traceId);
     this.#writeHexId(spanId);
@@ -158,7 +161,16 @@ export class EventRowWriter {
     }
   }
 
-  #writeSeverity(index: number, eventBytes: number): void {
+  /** Docker's lines end with the escape of a line break. */
+  #dropLineBreak(index: number): void {
+    const { kind, start, end } = this.#slots;
+    if (kind[index] !== slotKind.escapedString || end[index]! - start[index]! < 2) return;
+    const [before, slash, letter] = this.#bytes.subarray(end[index]! - 3, end[index]);
+    if (before !== backslash && slash === backslash && letter === letterN) end[index]! -= 2;
+  }
+
+  /** @param isGelf a numeric level is a severity of syslog */
+  #writeSeverity(index: number, eventBytes: number, isGelf: boolean): void {
     if (index < 0) {
       this.#rows.byte(0);
       this.#rows.byte(0);
@@ -174,7 +186,10 @@ export class EventRowWriter {
     const sent = this.#bytes.toString('utf8', start[index], end[index]);
     const text =
       kind[index] === slotKind.escapedString ? (JSON.parse(`"${sent}"`) as string) : sent;
-    const word = kind[index] === slotKind.number ? toSeverityWord(text) : text.toUpperCase();
+    const word = toWord(text, {
+      isNumber: kind[index] === slotKind.number,
+      isSyslog: index === field.priority || (isGelf && index === field.level),
+    });
     // Upper case may be longer than the text as sent.
     this.#rows.reserve(3 * word.length + 2 * eventBytes + rowOverheadBytes);
     this.#rows.text(word);
@@ -232,23 +247,10 @@ export class EventRowWriter {
   }
 }
 
-/** @returns the slot of the message, or -1 */
-function chooseMessage(slots: EventSlots): number {
-  const index = chooseString(slots, field.message, field.msg);
-  if (index >= 0) return index;
-  return slots.isString(field.event) ? field.event : -1;
-}
-
-function chooseSeverity(slots: EventSlots): number {
-  if (!slots.isAbsent(field.severity)) return field.severity;
-  if (slots.kind[field.level] === slotKind.number) return field.level;
-  return slots.isString(field.level) ? field.level : -1;
-}
-
-/** The canonical field if present, else its alias if that is a string, else -1. */
-function chooseString(slots: EventSlots, canonical: number, alias: number): number {
-  if (!slots.isAbsent(canonical)) return canonical;
-  return slots.isString(alias) ? alias : -1;
+/** @returns the severity in upper case */
+function toWord(text: string, sent: { isNumber: boolean; isSyslog: boolean }): string {
+  if (sent.isSyslog) return toSyslogWord(text);
+  return sent.isNumber ? toSeverityWord(text) : text.toUpperCase();
 }
 
 function bit(index: number): number {
