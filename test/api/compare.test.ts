@@ -191,3 +191,39 @@ test('equal shares and empty ranges differ in nothing', async () => {
   const none = await read({ sinceTime: '2001-01-01T00:00:00Z', untilTime: '2001-01-02T00:00:00Z' });
   assert.deepEqual([none.differences, none.exact, none.selection.total], [[], true, 0]);
 });
+
+test('many logs are sampled on both sides', async () => {
+  const hours = 10;
+  const count = 60_000;
+  const fromMs = startMs - 20 * 3_600_000;
+  const timeOf = (i: number) => new Date(fromMs + i * ((hours * 3_600_000) / count)).toISOString();
+  for (let first = 0; first < count; first += 10_000) {
+    const events = Array.from({ length: 10_000 }, (_, i) => ({
+      timestamp: timeOf(first + i),
+      message: `tick ${first + i}`,
+      service_name: 'clock',
+      labels: { half: first + i < count / 2 ? 'first' : 'second', even: String(i % 2 === 0) },
+    }));
+    assert.equal((await service.postLogs(events)).status, 202);
+  }
+  const half = { sinceTime: timeOf(count / 2), untilTime: timeOf(count), serviceName: 'clock' };
+  await until(async () => (await read(half)).selection.total === count / 2, { what: 'all ticks' });
+  const { differences, selection, baseline, exact } = await read(half);
+  assert.equal(exact, false);
+  for (const { sampled, total } of [selection, baseline]) {
+    assert.equal(total, count / 2);
+    assert.ok(sampled > 10_000 && sampled <= 30_000, `${sampled} sampled`);
+  }
+  assert.deepEqual(
+    differences.map(({ field, value, share, baselineShare }) => [
+      field,
+      value,
+      share,
+      baselineShare,
+    ]),
+    [
+      ['label.half', 'second', 1, 0],
+      ['label.half', 'first', 0, 1],
+    ],
+  );
+});
