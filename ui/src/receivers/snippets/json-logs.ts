@@ -82,7 +82,6 @@ function fluentBit({ url, token, caFile }: Destination): Snippet {
     '  filters:',
     '    - name: modify',
     '      match: app',
-    '      rename: log message',
     '      add: service_name app',
     '  outputs:',
     '    - name: http',
@@ -103,7 +102,7 @@ function fluentBit({ url, token, caFile }: Destination): Snippet {
   return {
     title: 'Fluent Bit',
     blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }],
-    note: 'By default it retries once (retry_limit), and the tail input names the message “log”.',
+    note: 'By default it retries once (retry_limit).',
   };
 }
 
