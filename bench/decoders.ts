@@ -21,7 +21,7 @@ export async function measureDecoders(
   const jsonLogs = createJsonLogs(config);
   const otlpLogs = createOtlpHttp(config);
   const promText = createPromText(config);
-  const remoteWrite = createRemoteWrite(config);
+  const [remoteWrite] = createRemoteWrite(config);
   const logs = createCorpus(seed, 32, 1000).bodies;
   const protobuf = 'application/x-protobuf';
   const alone = (protocol: Protocol, mediaType: string, bodies: readonly Body[]) =>

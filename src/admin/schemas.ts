@@ -126,7 +126,8 @@ export const receiverAnswer = z.object({
   }),
   grpc: z.string().optional().meta({ description: 'Host and port for gRPC (kind otlp).' }),
   pushUrl: z.url().optional().meta({ description: 'Text push (kind prometheus).' }),
-  writeUrl: z.url().optional().meta({ description: 'remote_write (kind prometheus).' }),
+  writeUrl: z.url().optional().meta({ description: 'remote_write 1.0 (kind prometheus).' }),
+  writeV2Url: z.url().optional().meta({ description: 'remote_write 2.0 (kind prometheus).' }),
   caFile: z.string().optional().meta({
     description: 'CA certificate that senders on this machine need; absent for other addresses.',
   }),

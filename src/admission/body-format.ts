@@ -33,8 +33,9 @@ function mediaTypeOf(values: readonly string[], accepted: Accepted): Omit<BodyFo
     const message = 'cannot choose between two content types: send exactly one';
     throw unsupported(message, names, accepted);
   }
-  for (const { name } of rules) {
-    if (name === value) return { mediaType: name, parameters: noParameters };
+  for (const { name, required } of rules) {
+    if (name === value && required === undefined)
+      return { mediaType: name, parameters: noParameters };
   }
   const [, name, rest] = mediaTypePattern.exec(value.toLowerCase()) ?? [];
   const rule = rules.find((candidate) => candidate.name === name);
@@ -46,7 +47,7 @@ function mediaTypeOf(values: readonly string[], accepted: Accepted): Omit<BodyFo
   return { mediaType: rule.name, parameters };
 }
 
-/** @returns undefined if a parameter is malformed, repeated or not allowed */
+/** @returns undefined if a parameter is missing, malformed, repeated or not allowed */
 function readParameters(text: string, rule: MediaTypeRule): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   const seen = new Set<string>();
@@ -68,7 +69,8 @@ function readParameters(text: string, rule: MediaTypeRule): Map<string, string> 
     if (!allowed[name]?.includes(value)) return undefined;
     parameters.set(name, value);
   }
-  return parameters;
+  const hasAll = (rule.required ?? []).every((name) => parameters.has(name));
+  return hasAll ? parameters : undefined;
 }
 
 /** Several codings are a chain, which no protocol accepts. */

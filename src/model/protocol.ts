@@ -16,6 +16,8 @@ export interface MediaTypeRule {
   readonly name: string;
   /** Further allowed parameters and their allowed values, in lower case. */
   readonly parameters?: Readonly<Record<string, readonly string[]>>;
+  /** Names of parameters that must be sent. */
+  readonly required?: readonly string[];
 }
 
 /** Format of a request body, determined from the headers before the body is read. */

@@ -6,8 +6,12 @@ export interface ReceiverUrls {
   readonly http_json: { readonly url: string };
   /** OTLP logs over HTTP, and host and port for gRPC exporters. */
   readonly otlp: { readonly url: string; readonly grpc: string };
-  /** Text or OpenMetrics push, and remote_write. */
-  readonly prometheus: { readonly pushUrl: string; readonly writeUrl: string };
+  /** Text or OpenMetrics push, and remote_write 1.0 and 2.0. */
+  readonly prometheus: {
+    readonly pushUrl: string;
+    readonly writeUrl: string;
+    readonly writeV2Url: string;
+  };
 }
 
 /** @param ingestUrl public ingest URL without a trailing slash: `https://host:8443`. */
@@ -22,6 +26,7 @@ export function toReceiverUrls<Kind extends ReceiverKind>(
     prometheus: {
       pushUrl: `${base}/prometheus/metrics`,
       writeUrl: `${base}/prometheus/api/v1/write`,
+      writeV2Url: `${base}/prometheus/api/v2/write`,
     },
   };
   return urls[receiver.kind];

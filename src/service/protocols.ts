@@ -12,6 +12,6 @@ export function createProtocols(config: Config): Protocol[] {
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),
-    createRemoteWrite(config),
+    ...createRemoteWrite(config),
   ];
 }

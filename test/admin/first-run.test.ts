@@ -85,6 +85,7 @@ test('quickstart.json contains all addresses and tokens, with mode 0600', async 
         ...receivers.prometheus,
         pushUrl: `${base}/${receivers.prometheus.receiverId}/prometheus/metrics`,
         writeUrl: `${base}/${receivers.prometheus.receiverId}/prometheus/api/v1/write`,
+        writeV2Url: `${base}/${receivers.prometheus.receiverId}/prometheus/api/v2/write`,
       },
     },
   });

@@ -8,6 +8,7 @@ import type { ReceiverKind } from '../../src/model/account.ts';
 import type { Service } from '../harness/service.ts';
 import { callGrpc, type Incoming, type Outgoing } from './grpc-call.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
+import { encodeWriteRequestV2 } from '../harness/prompb-v2.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
 
 export interface Wire {
@@ -203,6 +204,33 @@ const remoteWrite: Wire = {
   count: countSeries,
 };
 
+const v2Type = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
+
+const remoteWriteV2: Wire = {
+  ...remoteWrite,
+  name: 'remote_write 2.0',
+  protocol: 'remote_write_v2',
+  headers: { 'Content-Type': v2Type, 'Content-Encoding': 'snappy' },
+  strangeHeaders: [
+    { 'Content-Type': v2Type },
+    { 'Content-Type': v2Type, 'Content-Encoding': 'gzip' },
+    { 'Content-Type': 'application/x-protobuf', 'Content-Encoding': 'snappy' },
+    {
+      'Content-Type': 'application/x-protobuf;proto=prometheus.WriteRequest',
+      'Content-Encoding': 'snappy',
+    },
+  ],
+  malformed: compressSync(Buffer.from([0x2a, 0x7f, 0x01])),
+  encode: (mark, records) => snappyV2Of(range(records).map((n) => oneSeries(mark, n))),
+  encodePartlyBad: (mark) =>
+    snappyV2Of([oneSeries(mark, 0), { labels: { mark }, samples: [toSample(1, 1)] }]),
+  ...overHttp('prometheus/api/v2/write'),
+};
+
+function snappyV2Of(series: readonly WrittenSeries[]): Buffer {
+  return compressSync(encodeWriteRequestV2(series));
+}
+
 export const wires: readonly Wire[] = [
   jsonLogs,
   otlpHttpJson,
@@ -212,4 +240,5 @@ export const wires: readonly Wire[] = [
   promText,
   openMetrics,
   remoteWrite,
+  remoteWriteV2,
 ];

@@ -11,6 +11,7 @@ import {
   toBits,
   type WrittenSeries,
 } from '../harness/prompb.ts';
+import { encodeWriteRequestV2 } from '../harness/prompb-v2.ts';
 import type { Random } from '../harness/random.ts';
 import { encodeMessage } from '../protocols/prompb-schema.ts';
 import { listOf, oneIn } from './log-requests.ts';
@@ -124,8 +125,30 @@ export function openMetrics(random: Random, records: number): Buffer {
 
 /** `prometheus.WriteRequest`. @param records approximate number of samples */
 export function writeRequest(random: Random, records: number): Buffer {
+  const metadata = listOf(random, 2, (n) => ({
+    type: random.integer(0, 7),
+    name: `m${n}`,
+    help: random.pick(helps),
+    unit: '',
+  }));
+  return encodeWriteRequest(writtenSeries(random, records), metadata);
+}
+
+/** `io.prometheus.write.v2.Request`. @param records approximate number of samples */
+export function writeRequestV2(random: Random, records: number): Buffer {
+  const series = writtenSeries(random, records);
+  return encodeWriteRequestV2(
+    series.map((one) =>
+      oneIn(random, 2)
+        ? one
+        : { ...one, metadata: { type: random.integer(0, 7), help: random.pick(helps), unit: '' } },
+    ),
+  );
+}
+
+export function writtenSeries(random: Random, records: number): WrittenSeries[] {
   const count = random.integer(1, Math.ceil(records / 2));
-  const series = Array.from({ length: count }, (_, n): WrittenSeries => {
+  return Array.from({ length: count }, (_, n): WrittenSeries => {
     const labels = { __name__: `m${n % 7}`, ...labelsOf(random), n: String(n) };
     return {
       labels,
@@ -134,13 +157,6 @@ export function writeRequest(random: Random, records: number): Buffer {
       histograms: oneIn(random, 4) ? [histogram(random)] : [],
     };
   });
-  const metadata = listOf(random, 2, (n) => ({
-    type: random.integer(0, 7),
-    name: `m${n}`,
-    help: random.pick(helps),
-    unit: '',
-  }));
-  return encodeWriteRequest(series, metadata);
 }
 
 function sample(random: Random): Sample {

@@ -192,6 +192,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     ofText(textWords, metrics.openMetrics),
   ),
   batches(
+    'remote_write_v2',
+    { protocol: 'remote_write_v2', mediaType: 'application/x-protobuf', coding: 'snappy' },
+    { ...ofProtobuf(metrics.writeRequestV2), ...snappy },
+  ),
+  batches(
     'remote_write',
     {
       protocol: 'remote_write',

@@ -24,6 +24,7 @@ export interface Quickstart {
       readonly receiverId: string;
       readonly pushUrl: string;
       readonly writeUrl: string;
+      readonly writeV2Url: string;
       readonly token: string;
     };
   };

@@ -47,7 +47,7 @@ const config = configSchema.parse({
   ingest: { promTextMaxSamples: 1_000_000, remoteWriteMaxSamples: 1_000_000 },
 });
 export const promText = createPromText(config);
-const remoteWrite = createRemoteWrite(config);
+const [remoteWrite] = createRemoteWrite(config);
 const caller = { tokenId: 'tok_test', accountIds: [], scopes: new Set(['operator'] as const) };
 const statistics = { accepted() {}, replayed() {}, refused() {} };
 const openMetrics = 'application/openmetrics-text';

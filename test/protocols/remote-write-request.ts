@@ -2,17 +2,27 @@
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
-import { createRemoteWriteDecoder } from '../../src/protocols/remote-write/decode.ts';
+import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
 import { encodeMessage } from './prompb-schema.ts';
 import { type MetricRows, readMetricRows } from './read-metric-rows.ts';
 
 const labels = { maxLabels: 5, maxLabelNameLength: 20, maxLabelValueLength: 30 };
 const limits = { maxEvents: 1000, maxDepth: 1, maxRejections: 3 };
 const memo = { maxBytes: 1e6, maxSeries: 1000 };
-const decodeBody = createRemoteWriteDecoder({ labels, maxLabelBytes: 2000, memo });
+const { v1, v2 } = createRemoteWriteDecoders({
+  labels,
+  maxLabelBytes: 2000,
+  maxInflatedBytes: 100_000,
+  memo,
+});
 
 export async function decode(body: Buffer, series: SeriesView = blankSeriesView): Promise<Batch> {
-  return decodeBody(body, { limits, nowMs: 0, series });
+  return v1(body, { limits, nowMs: 0, series });
+}
+
+/** Of a request of version 2. */
+export async function decodeV2(body: Buffer): Promise<Batch> {
+  return v2(body, { limits, nowMs: 0, series: blankSeriesView });
 }
 
 export async function rowsOf(body: Buffer, series?: SeriesView): Promise<MetricRows> {

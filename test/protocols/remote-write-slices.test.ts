@@ -14,7 +14,7 @@ import { readMetricRows } from './read-metric-rows.ts';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView } from '../../src/model/series-view.ts';
-import { createRemoteWriteDecoder } from '../../src/protocols/remote-write/decode.ts';
+import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
 
 const labelLimits = { maxLabels: 64, maxLabelNameLength: 1024, maxLabelValueLength: 8192 };
 const limits = { maxEvents: 200_000, maxDepth: 1, maxRejections: 10 };
@@ -23,7 +23,9 @@ const mebibyte = 1024 * 1024;
 const roomy = { maxBytes: 128 * mebibyte, maxSeries: 500_000 };
 
 function open(memo = roomy) {
-  return createRemoteWriteDecoder({ labels: labelLimits, maxLabelBytes: 128 * mebibyte, memo });
+  const maxBytes = 128 * mebibyte;
+  const options = { labels: labelLimits, maxLabelBytes: maxBytes, maxInflatedBytes: maxBytes };
+  return createRemoteWriteDecoders({ ...options, memo }).v1;
 }
 
 /** Decodes, and samples the memory at each yield. */

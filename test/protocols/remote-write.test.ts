@@ -15,7 +15,7 @@ import { problemJson, toProblem } from '../../src/server/errors.ts';
 import { readMetricRows } from './read-metric-rows.ts';
 
 const maxBytes = 1_000_000;
-const protocol = createRemoteWrite(configSchema.parse({}));
+const [protocol, protocolV2] = createRemoteWrite(configSchema.parse({}));
 const memory: MemoryLease = {
   growTo: () => undefined,
   coverHeap: () => undefined,
@@ -23,7 +23,11 @@ const memory: MemoryLease = {
   release: () => undefined,
 };
 
-function formatOf(contentType: string, contentEncoding: readonly string[] = ['snappy']) {
+function formatOf(
+  contentType: string,
+  contentEncoding: readonly string[] = ['snappy'],
+  of = protocol,
+) {
   const headers: RequestHeaders = {
     authorization: [],
     activeAccount: [],
@@ -33,7 +37,7 @@ function formatOf(contentType: string, contentEncoding: readonly string[] = ['sn
     forwardedFor: [],
     idempotencyKey: [],
   };
-  return bodyFormat(headers, protocol);
+  return bodyFormat(headers, of);
 }
 
 describe('content types', () => {
@@ -62,6 +66,23 @@ describe('content types', () => {
         () => formatOf(contentType, contentEncoding),
         (error) => error instanceof AppError && error.code === 'unsupported_media',
       );
+    });
+  }
+});
+
+describe('content types of version 2', () => {
+  const v2 = (contentType: string) => formatOf(contentType, ['snappy'], protocolV2);
+  test('accepts its own', () => {
+    const type = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
+    assert.equal(v2(type).mediaType, 'application/x-protobuf');
+  });
+  for (const contentType of [
+    'application/x-protobuf',
+    'application/x-protobuf; charset=utf-8',
+    'application/x-protobuf;proto=prometheus.WriteRequest',
+  ]) {
+    test(`refuses ${contentType} and names the other route`, () => {
+      assert.throws(() => v2(contentType), /prometheus\/api\/v1\/write/);
     });
   }
 });

@@ -6,14 +6,15 @@ import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
 import { type MetricRows, readMetricRows } from '../../../test/protocols/read-metric-rows.ts';
 import { AppError } from '../../model/errors.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
-import { createRemoteWriteDecoder } from './decode.ts';
+import { createRemoteWriteDecoders } from './decoders.ts';
 
 const labelLimits = { maxLabels: 6, maxLabelNameLength: 10, maxLabelValueLength: 10 };
 const limits = { maxEvents: 10_000, maxDepth: 1, maxRejections: 10 };
 /** Shared by all runs, so that later runs find known label sets. */
-const decodeBody = createRemoteWriteDecoder({
+const { v1: decodeBody } = createRemoteWriteDecoders({
   labels: labelLimits,
   maxLabelBytes: 1e6,
+  maxInflatedBytes: 1e7,
   memo: { maxBytes: 20_000, maxSeries: 100 },
 });
 const context = { limits, nowMs: 0, series: blankSeriesView };

@@ -4,13 +4,13 @@
  */
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import { MetricWriter } from '../../codec/metric-writer.ts';
+import type { MetricWriter } from '../../codec/metric-writer.ts';
 import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import { type LabelLimits, toSeries } from '../../codec/series-labels.ts';
 import { addCount, Rejections } from '../../codec/rejections.ts';
-import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
-import { SeriesMemo, type SeriesMemoOptions } from '../../codec/series-memo.ts';
+import type { Decoding } from '../../codec/sliced-decoder.ts';
+import type { SeriesMemo, SeriesMemoOptions } from '../../codec/series-memo.ts';
 import { readHistogram } from './histogram.ts';
 import {
   describeLabels,
@@ -20,7 +20,7 @@ import {
   readSeriesLabels,
 } from './messages.ts';
 import { SeriesRows } from './series-rows.ts';
-import { TimeSeries, uncounted } from './time-series.ts';
+import { type TimeSeries, uncounted } from './time-series.ts';
 
 export interface DecodingOptions {
   readonly labels: LabelLimits;
@@ -43,40 +43,15 @@ const detailByteCost = 8;
 /** A histogram is not split into slices. */
 const maxHistogramBytes = 256 * 1024;
 
-/**
- * If one request has two samples of a series at one time, both are written in order and the store
- * keeps the last.
- *
- * The decoder throws AppError `malformed` for a body that is not a WriteRequest, and `too_large`
- * for more records or labels than the limits. Invalid series and records are rejected one by one.
- */
-export function createRemoteWriteDecoder(
-  options: DecodingOptions,
-): (body: Buffer, context: DecodeContext) => Batch | Promise<Batch> {
-  const { labels, maxLabelBytes } = options;
-  const memo = new SeriesMemo(options.memo);
-  const decodeInSlices = createSlicedDecoder(() => {
-    const writer = new MetricWriter();
-    const series = new TimeSeries(labels.maxLabels);
-    const clear = () => {
-      writer.clear();
-      series.clear();
-    };
-    return { writer, series, memo, labels, maxLabelBytes, clear };
-  });
-  return (body, context) =>
-    decodeInSlices((workspace) => new WriteRequestDecoding(body, context, workspace));
-}
-
-interface Workspace extends Omit<DecodingOptions, 'memo'> {
+export interface Workspace extends Omit<DecodingOptions, 'memo'> {
   readonly writer: MetricWriter;
   readonly series: TimeSeries;
   /** Shared with concurrent requests. */
   readonly memo: SeriesMemo;
 }
 
-class WriteRequestDecoding implements Decoding {
-  readonly #body: Buffer;
+export class WriteRequestDecoding implements Decoding {
+  #body: Buffer;
   readonly #context: DecodeContext;
   readonly #labelLimits: LabelLimits;
   readonly #writer: MetricWriter;
@@ -85,9 +60,9 @@ class WriteRequestDecoding implements Decoding {
   readonly #rows: SeriesRows;
   readonly #rejections: Rejections;
   readonly #warnings = new Map<string, number>();
-  readonly #wire: ProtobufWire;
+  #wire: ProtobufWire;
   /** Cursor for exemplars and histograms, which are read after their series. */
-  readonly #detail: ProtobufWire;
+  #detail: ProtobufWire;
   /** End of the slice. Work beyond reading bytes brings it nearer. */
   #sliceEnd = 0;
   /** Index of the series in the request, and its end; -1 = no series is being read. */
@@ -116,6 +91,13 @@ class WriteRequestDecoding implements Decoding {
     this.#detail = new ProtobufWire(body);
   }
 
+  /** Goes on with another piece of the request, once `run` is done with the last. */
+  continueWith(piece: Buffer): void {
+    this.#body = piece;
+    this.#wire = new ProtobufWire(piece);
+    this.#detail = new ProtobufWire(piece);
+  }
+
   run(): boolean {
     this.#sliceEnd = this.#wire.at + sliceCost;
     // Another request may have trimmed the memo.
@@ -134,8 +116,8 @@ class WriteRequestDecoding implements Decoding {
     if (this.#isV2 && !this.#isV1) {
       throw new AppError(
         'malformed',
-        'cannot read the body: it is a message of remote_write 2.0; ' +
-          'set protobuf_message: prometheus.WriteRequest in the sender',
+        'cannot read the body: it is a message of remote_write 2.0; send it to ' +
+          '…/prometheus/api/v2/write, or set protobuf_message: prometheus.WriteRequest',
       );
     }
     const written = this.#writer.counts();

@@ -29,3 +29,22 @@ export const description: IngestDescription = {
     },
   },
 };
+
+export const descriptionV2: IngestDescription = {
+  ...description,
+  operationId: 'remoteWriteV2',
+  summary: 'Send samples by Prometheus remote_write 2.0',
+  details:
+    'Accepts an `io.prometheus.write.v2.Request`, compressed as one snappy block ' +
+    '(https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/). If some samples are ' +
+    'invalid, the others are stored and the response is 400. Samples may be sent again: the ' +
+    'last write for a time wins. Messages of version 1 belong to the route of version 1.',
+  request: {
+    'application/x-protobuf;proto=io.prometheus.write.v2.Request': {
+      schema: z.string().meta({
+        description: 'io.prometheus.write.v2.Request, snappy block format',
+        contentMediaType: 'application/x-protobuf',
+      }),
+    },
+  },
+};

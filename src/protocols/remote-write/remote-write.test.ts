@@ -6,7 +6,7 @@ import type { Batch } from '../../model/batch.ts';
 import type { BodyFormat } from '../../model/protocol.ts';
 import { createRemoteWrite } from './remote-write.ts';
 
-const protocol = createRemoteWrite(
+const [protocol] = createRemoteWrite(
   configSchema.parse({
     ingest: { remoteWriteMaxBodyBytes: 100, remoteWriteMaxInflatedBytes: 400 },
   }),

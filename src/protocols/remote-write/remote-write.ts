@@ -1,36 +1,37 @@
-/** Prometheus remote_write v1 (SPEC §4.1, prometheus.io/docs/specs/prw/remote_write_spec). */
+/**
+ * Prometheus remote_write v1 (SPEC §4.1, prometheus.io/docs/specs/prw/remote_write_spec) and v2
+ * (prometheus.io/docs/specs/prw/remote_write_spec_2_0), each on a route of its own.
+ */
 import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { Protocol, Reply } from '../../model/protocol.ts';
-import { createRemoteWriteDecoder } from './decode.ts';
-import { description } from './describe.ts';
+import { createRemoteWriteDecoders } from './decoders.ts';
+import { description, descriptionV2 } from './describe.ts';
 
 /** The inflated body, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 4;
+/** Labels are written out; a body of few samples and long labels grows most. */
+const heapBytesPerBodyByteV2 = 16;
 /** About 350,000 series with labels of 150 bytes. */
 const memo = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
 const plainText = 'text/plain; charset=utf-8';
 
 /**
- * Messages of remote_write 2.0 have another `proto` parameter and fail with 415, so that senders
- * fall back to v1. Errors are problem+json on one line: senders log the first line of an answer.
+ * Messages of the other version have another `proto` parameter and fail with 415, so that senders
+ * fall back. Errors are problem+json on one line: senders log the first line of an answer.
  */
-export function createRemoteWrite({ ingest, metrics }: Config): Protocol {
+export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v2: Protocol] {
   const { remoteWriteMaxBodyBytes: maxBodyBytes } = ingest;
   const { remoteWriteMaxInflatedBytes: maxInflatedBytes } = ingest;
-  const decode = createRemoteWriteDecoder({
+  const decoders = createRemoteWriteDecoders({
     labels: metrics,
     maxLabelBytes: 2 * maxInflatedBytes,
+    maxInflatedBytes,
     memo,
   });
-  return {
-    name: 'remote_write',
+  const shared = {
     kind: 'prometheus',
-    http: { path: 'prometheus/api/v1/write', description },
-    mediaTypes: [
-      { name: 'application/x-protobuf', parameters: { proto: ['prometheus.writerequest'] } },
-    ],
     codings: ['snappy'],
     maxBodyBytes,
     limits: {
@@ -38,11 +39,35 @@ export function createRemoteWrite({ ingest, metrics }: Config): Protocol {
       maxDepth: 1,
       maxRejections: maxListedRejections,
     },
-    heapBytesPerBodyByte,
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxInflatedBytes }),
-    decode: (body, _format, context) => decode(body, context),
     reply,
-  };
+  } as const;
+  const name = 'application/x-protobuf';
+  return [
+    {
+      ...shared,
+      name: 'remote_write',
+      http: { path: 'prometheus/api/v1/write', description },
+      formatAdvice: 'messages of remote_write 2.0 belong to …/prometheus/api/v2/write',
+      mediaTypes: [{ name, parameters: { proto: ['prometheus.writerequest'] } }],
+      heapBytesPerBodyByte,
+      decode: (body, _format, context) => decoders.v1(body, context),
+    },
+    {
+      ...shared,
+      name: 'remote_write_v2',
+      http: { path: 'prometheus/api/v2/write', description: descriptionV2 },
+      formatAdvice:
+        'with proto=io.prometheus.write.v2.Request; messages of remote_write 1.0 belong to ' +
+        '…/prometheus/api/v1/write',
+      // Without the parameter a message is of version 1.
+      mediaTypes: [
+        { name, parameters: { proto: ['io.prometheus.write.v2.request'] }, required: ['proto'] },
+      ],
+      heapBytesPerBodyByte: heapBytesPerBodyByteV2,
+      decode: (body, _format, context) => decoders.v2(body, context),
+    },
+  ];
 }
 
 /**

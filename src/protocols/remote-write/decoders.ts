@@ -1,0 +1,77 @@
+/** Decoders of both versions of remote_write, which share what they know of series. */
+import { MetricWriter } from '../../codec/metric-writer.ts';
+import { SeriesMemo } from '../../codec/series-memo.ts';
+import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
+import type { Batch } from '../../model/batch.ts';
+import type { DecodeContext } from '../../model/protocol.ts';
+import { type DecodingOptions, WriteRequestDecoding } from './decode.ts';
+import { RequestV2, type RequestV2Options } from './request-v2.ts';
+import { TimeSeries } from './time-series.ts';
+
+type Decode = (body: Buffer, context: DecodeContext) => Batch | Promise<Batch>;
+
+export interface RemoteWriteDecoders {
+  readonly v1: Decode;
+  readonly v2: Decode;
+}
+
+/**
+ * If one request has two samples of a series at one time, both are written in order and the store
+ * keeps the last.
+ *
+ * The decoders throw AppError `malformed` for a body that is not a request, and `too_large` for
+ * more records or labels than the limits. Invalid series and records are rejected one by one.
+ */
+export function createRemoteWriteDecoders(
+  options: DecodingOptions & { readonly maxInflatedBytes: number },
+): RemoteWriteDecoders {
+  const { labels, maxLabelBytes, maxInflatedBytes: maxBytes } = options;
+  const memo = new SeriesMemo(options.memo);
+  const decodeInSlices = createSlicedDecoder(() => {
+    const writer = new MetricWriter();
+    const series = new TimeSeries(labels.maxLabels);
+    const clear = () => {
+      writer.clear();
+      series.clear();
+    };
+    return { writer, series, memo, labels, maxLabelBytes, clear };
+  });
+  return {
+    v1: (body, context) =>
+      decodeInSlices((workspace) => new WriteRequestDecoding(body, context, workspace)),
+    v2: (body, context) =>
+      decodeInSlices((workspace) => {
+        const decoding = new WriteRequestDecoding(nothing, context, workspace);
+        return new PiecewiseDecoding(body, { labels, maxBytes }, decoding);
+      }),
+  };
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Decodes a request of version 2 piece by piece as one of version 1. */
+class PiecewiseDecoding implements Decoding {
+  readonly #request: RequestV2;
+  readonly #decoding: WriteRequestDecoding;
+  #isPieceDone = true;
+  #isLast = false;
+
+  constructor(body: Buffer, options: RequestV2Options, decoding: WriteRequestDecoding) {
+    this.#request = new RequestV2(body, options);
+    this.#decoding = decoding;
+  }
+
+  run(): boolean {
+    if (this.#isPieceDone) {
+      const { piece, isLast } = this.#request.next();
+      this.#isLast = isLast;
+      this.#decoding.continueWith(piece);
+    }
+    this.#isPieceDone = this.#decoding.run();
+    return this.#isPieceDone && this.#isLast;
+  }
+
+  finish(): Batch {
+    return this.#decoding.finish();
+  }
+}
