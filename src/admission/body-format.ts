@@ -34,8 +34,8 @@ function mediaTypeOf(values: readonly string[], accepted: Accepted): Omit<BodyFo
     throw unsupported(message, names, accepted);
   }
   for (const { name, required } of rules) {
-    if (name === value && required === undefined)
-      return { mediaType: name, parameters: noParameters };
+    if (name !== value || required !== undefined) continue;
+    return { mediaType: name, parameters: noParameters };
   }
   const [, name, rest] = mediaTypePattern.exec(value.toLowerCase()) ?? [];
   const rule = rules.find((candidate) => candidate.name === name);

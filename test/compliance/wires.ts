@@ -8,7 +8,7 @@ import type { ReceiverKind } from '../../src/model/account.ts';
 import type { Service } from '../harness/service.ts';
 import { callGrpc, type Incoming, type Outgoing } from './grpc-call.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
-import { encodeWriteRequestV2 } from '../harness/prompb-v2.ts';
+import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
 
 export interface Wire {

@@ -11,7 +11,7 @@ import {
   toBits,
   type WrittenSeries,
 } from '../harness/prompb.ts';
-import { encodeWriteRequestV2 } from '../harness/prompb-v2.ts';
+import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import type { Random } from '../harness/random.ts';
 import { encodeMessage } from '../protocols/prompb-schema.ts';
 import { listOf, oneIn } from './log-requests.ts';

@@ -5,7 +5,7 @@ import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.t
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import { type DecodingOptions, WriteRequestDecoding } from './decode.ts';
-import { RequestV2, type RequestV2Options } from './request-v2.ts';
+import { RequestV2, type RequestV2Options } from './symbol-request.ts';
 import { TimeSeries } from './time-series.ts';
 
 type Decode = (body: Buffer, context: DecodeContext) => Batch | Promise<Batch>;

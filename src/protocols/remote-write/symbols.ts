@@ -1,4 +1,5 @@
 /** The table of texts of a remote_write 2.0 request. */
+import { type LabelLimits, metricNameLabel } from '../../codec/series-labels.ts';
 import { AppError } from '../../model/errors.ts';
 
 const maxSymbols = 2_000_000;
@@ -47,4 +48,23 @@ export class Symbols {
   text(reference: number, maxUnits: number): string {
     return this.#body.toString('utf8', ...this.range(reference, maxUnits));
   }
+}
+
+const familySuffix = /_(?:bucket|count|sum)$/;
+/** Types whose series are named by a suffix: histogram, gauge histogram, summary. */
+const suffixedTypes: ReadonlySet<number> = new Set([3, 4, 5]);
+
+/** @param labels symbols of names and values in turns. @returns '' without a metric name */
+export function familyName(
+  symbols: Symbols,
+  labels: readonly number[],
+  type: number,
+  { maxLabelNameLength, maxLabelValueLength }: LabelLimits,
+): string {
+  for (let i = 0; i + 1 < labels.length; i += 2) {
+    if (symbols.text(labels[i]!, maxLabelNameLength) !== metricNameLabel) continue;
+    const value = symbols.text(labels[i + 1]!, maxLabelValueLength);
+    return suffixedTypes.has(type) ? value.replace(familySuffix, '') : value;
+  }
+  return '';
 }

@@ -1,14 +1,14 @@
 /**
- * Reads `io.prometheus.write.v2.Request` (https://prometheus.io/docs/specs/prw/remote_write_spec_2_0)
+ * Reads `io.prometheus.write.v2.Request`, by prometheus.io/docs/specs/prw/remote_write_spec_2_0,
  * as pieces of a `prometheus.WriteRequest`: the messages of samples and histograms are the same in
  * both, and labels, help and unit are numbers of symbols.
  */
-import { type LabelLimits, metricNameLabel } from '../../codec/series-labels.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import { bytesFieldLength } from '../../codec/protobuf-writer.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import { AppError } from '../../model/errors.ts';
-import { Symbols } from './symbols.ts';
+import { familyName, Symbols } from './symbols.ts';
 
 /** Fields of the request. */
 const requestTag = { symbol: 0x22, series: 0x2a } as const;
@@ -32,10 +32,6 @@ const v1MetadataTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as cons
 const maxTagBytes = 16;
 
 const pieceBytes = 256 * 1024;
-const familySuffix = /_(?:bucket|count|sum)$/;
-/** Types of series that are named by a suffix: histogram, gauge histogram, summary. */
-const suffixedTypes: ReadonlySet<number> = new Set([3, 4, 5]);
-
 export interface RequestV2Options {
   readonly labels: LabelLimits;
   /** Limit on the pieces together. */
@@ -251,20 +247,10 @@ export class RequestV2 {
       }
     }
     if (type === 0 && help === 0 && unit === 0) return;
-    const family = this.#familyName(labels, type);
+    const family = familyName(this.#symbols, labels, type, this.#options.labels);
     if (family === '' || this.#described.has(family)) return;
     this.#described.add(family);
     this.#writeMetadata(Buffer.from(family), { type, help, unit });
-  }
-
-  #familyName(labels: readonly number[], type: number): string {
-    const { maxLabelNameLength, maxLabelValueLength } = this.#options.labels;
-    for (let i = 0; i + 1 < labels.length; i += 2) {
-      if (this.#symbols.text(labels[i]!, maxLabelNameLength) !== metricNameLabel) continue;
-      const value = this.#symbols.text(labels[i + 1]!, maxLabelValueLength);
-      return suffixedTypes.has(type) ? value.replace(familySuffix, '') : value;
-    }
-    return '';
   }
 
   #writeMetadata(

@@ -6,7 +6,7 @@ import { blankSeriesView } from '../../src/model/series-view.ts';
 import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
 import { createRandom } from '../../test/harness/random.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
-import { encodeWriteRequestV2 } from '../harness/prompb-v2.ts';
+import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import { bytesField, varintField } from '../harness/proto-wire.ts';
 import { writtenSeries } from '../fuzz/metric-requests.ts';
 import { readMetricRows } from './read-metric-rows.ts';
