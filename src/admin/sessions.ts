@@ -1,6 +1,12 @@
 /** Sessions of the explorer: a signed-in browser acts with a token that it does not keep. */
 import { digestSecret } from '../codec/token-secret.ts';
-import type { Session, SessionLimits, SessionStore } from '../directory/port.ts';
+import type {
+  Directory,
+  GrantSource,
+  Session,
+  SessionLimits,
+  SessionStore,
+} from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
 import { randomBase32 } from '../std/random-id.ts';
 
@@ -12,17 +18,28 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 /** All functions throw AppError `unavailable`. */
 export function createSessions(
-  store: SessionStore,
+  store: SessionStore & Pick<GrantSource, 'findToken'> & Pick<Directory, 'deleteToken'>,
   { maxMs, idleMs }: Pick<SessionLimits, 'maxMs' | 'idleMs'>,
 ) {
   const use = (id: string) => store.useSession(digestSecret(id), { idleMs });
+  /** Deletes the tokens that were created for these sessions. */
+  const cleanUp = async (ended: readonly Session[]): Promise<void> => {
+    for (const { tokenDigest, owner } of ended) {
+      if (owner === tokenDigest) continue;
+      const token = await store.findToken(tokenDigest);
+      if (token !== undefined) await store.deleteToken(token.tokenId);
+    }
+  };
   return {
     maxMs,
-    /** @returns the new session's id, 260 random bits. */
-    async begin(tokenDigest: string): Promise<string> {
+    /**
+     * @param owner absent = the token; another one deletes the token with the session
+     * @returns the new session's id, 260 random bits.
+     */
+    async begin(tokenDigest: string, owner = tokenDigest): Promise<string> {
       const id = randomBase32(52);
-      const session = { digest: digestSecret(id), tokenDigest, owner: tokenDigest };
-      await store.createSession(session, { maxMs, idleMs, maxSessions });
+      const session = { digest: digestSecret(id), tokenDigest, owner };
+      await cleanUp(await store.createSession(session, { maxMs, idleMs, maxSessions }));
       return id;
     },
     /**
@@ -57,8 +74,8 @@ export function createSessions(
       if (session !== undefined) return session;
       throw new AppError('unauthenticated', 'this session was ended or has expired: sign in again');
     },
-    end: (id: string): Promise<void> => store.endSession(digestSecret(id)),
+    end: async (id: string): Promise<void> => cleanUp(await store.endSession(digestSecret(id))),
     /** Ends this session and all others of its owner. */
-    endAll: ({ owner }: Session): Promise<void> => store.endSessionsOf(owner),
+    endAll: async ({ owner }: Session): Promise<void> => cleanUp(await store.endSessionsOf(owner)),
   };
 }

@@ -97,6 +97,21 @@ export const configSchema = z.strictObject({
     ),
     sessionMaxDays: integer('d', 14, 1, 365, 'Time after which a session of the explorer ends.'),
   }),
+  oidc: section({
+    issuer: text(
+      'url',
+      '',
+      'OpenID Connect provider that signs people in to the explorer, as https://…; empty = none.',
+    ),
+    clientId: text(undefined, '', 'Client id of Weir at the provider.'),
+    clientSecret: text(undefined, '', 'Client secret; empty = a public client.'),
+    scopes: text(undefined, 'openid profile email', 'Requested scopes, separated by spaces.'),
+    label: text(undefined, 'single sign-on', 'Name of the provider on the sign-in page.'),
+    grants: list(
+      'Rules "claim=value account+account scope+scope", with "all" for all accounts; the first ' +
+        'one that matches the identity counts.',
+    ),
+  }),
   ops: section({
     host: text(
       undefined,

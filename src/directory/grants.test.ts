@@ -195,6 +195,7 @@ function setUp(options: Partial<GrantsOptions> = {}) {
     lastUsedWriteFailed: () => events.push('last use not written'),
     changeFeedLost: () => assert.fail('grants do not listen'),
     changeFeedRestored: () => assert.fail('grants do not listen'),
+    singleSignOnFailed: () => assert.fail('nobody signed in'),
     adminChanged: () => assert.fail('no change was made'),
   };
   const grants = createGrants(

@@ -162,11 +162,14 @@ export interface SessionLimits {
  * @throws AppError `unavailable`
  */
 export interface SessionStore {
-  createSession(session: Session, limits: SessionLimits): Promise<void>;
+  /** @returns the sessions that have ended: expired or replaced. */
+  createSession(session: Session, limits: SessionLimits): Promise<Session[]>;
   /** Undefined when it is unknown or expired. Records a use, at most once a minute. */
   useSession(digest: string, limits: Pick<SessionLimits, 'idleMs'>): Promise<Session | undefined>;
-  endSession(digest: string): Promise<void>;
-  endSessionsOf(owner: string): Promise<void>;
+  /** @returns the ended sessions. */
+  endSession(digest: string): Promise<Session[]>;
+  /** @returns the ended sessions. */
+  endSessionsOf(owner: string): Promise<Session[]>;
   /** Replaces the earlier link of the token. */
   keepSignInLink(link: SignInLink, ttlMs: number): Promise<void>;
   /** Removes the link; undefined when it is unknown, used, replaced or expired. */

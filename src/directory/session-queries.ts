@@ -4,6 +4,7 @@ import { AppError } from '../model/errors.ts';
 import type { Database } from './database.ts';
 import type { SessionStore } from './port.ts';
 
+const columns = ['digest', 'tokenDigest', 'owner'] as const;
 /** Minimum time between two writes of one session's last use. */
 const usedEveryMs = 60_000;
 
@@ -19,7 +20,7 @@ function sessionQueries(
   return {
     createSession: (session, { maxMs, idleMs, maxSessions }) =>
       database.writeConcurrently(async (tx) => {
-        await tx
+        const expired = await tx
           .deleteFrom('sessions')
           .where((row) =>
             row.or([
@@ -27,6 +28,7 @@ function sessionQueries(
               row('usedAtMs', '<=', sql<number>`${clockMs} - ${idleMs}`),
             ]),
           )
+          .returning(columns)
           .execute();
         const newest = tx
           .selectFrom('sessions')
@@ -34,23 +36,25 @@ function sessionQueries(
           .where('owner', '=', session.owner)
           .orderBy('createdAtMs', 'desc')
           .limit(maxSessions - 1);
-        await tx
+        const replaced = await tx
           .deleteFrom('sessions')
           .where('owner', '=', session.owner)
           .where('digest', 'not in', newest)
+          .returning(columns)
           .execute();
         const expiresAtMs = sql<number>`${clockMs} + ${maxMs}`;
         await tx
           .insertInto('sessions')
           .values({ ...session, createdAtMs: clockMs, usedAtMs: clockMs, expiresAtMs })
           .execute();
+        return [...expired, ...replaced];
       }),
 
     useSession: async (id, { idleMs }) => {
       const found = await database.read((db) =>
         db
           .selectFrom('sessions')
-          .select(['digest', 'tokenDigest', 'owner', 'usedAtMs', clockMs.as('nowMs')])
+          .select([...columns, 'usedAtMs', clockMs.as('nowMs')])
           .where('digest', '=', id)
           .where('expiresAtMs', '>', clockMs)
           .where('usedAtMs', '>', sql<number>`${clockMs} - ${idleMs}`)
@@ -73,14 +77,14 @@ function sessionQueries(
     },
 
     endSession: (digest) =>
-      database.writeConcurrently(async (tx) => {
-        await tx.deleteFrom('sessions').where('digest', '=', digest).execute();
-      }),
+      database.writeConcurrently((tx) =>
+        tx.deleteFrom('sessions').where('digest', '=', digest).returning(columns).execute(),
+      ),
 
     endSessionsOf: (owner) =>
-      database.writeConcurrently(async (tx) => {
-        await tx.deleteFrom('sessions').where('owner', '=', owner).execute();
-      }),
+      database.writeConcurrently((tx) =>
+        tx.deleteFrom('sessions').where('owner', '=', owner).returning(columns).execute(),
+      ),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Opens the ports, each with its surface, and closes them without losing a request. */
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { Oidc } from '../admin/oidc.ts';
 import type { Sessions } from '../admin/sessions.ts';
 import type { Admission, ConnectionGate } from '../admission/port.ts';
 import type { Protocol } from '../model/protocol.ts';
@@ -57,6 +58,8 @@ export interface ServerParts extends IngestSurfaceParts, RouteParts {
   readonly gate: ConnectionGate | undefined;
   /** Undefined = only bearer tokens. */
   readonly sessions?: Sessions | undefined;
+  /** Undefined = no single sign-on. */
+  readonly oidc?: Oidc | undefined;
 }
 
 export interface Server extends BoundSurfaces {
@@ -134,7 +137,8 @@ function createSurfaces(
   if (stream !== undefined) {
     const context = toContext('stream', noGrpcMethods, privateHeaders);
     const publicUrl = () => parts.streamInfo.serverUrl;
-    const streamParts = { admission, sessions: parts.sessions, publicUrl, explorerDirectory };
+    const { sessions, oidc } = parts;
+    const streamParts = { admission, sessions, oidc, publicUrl, explorerDirectory };
     add('stream', stream, createStreamSurface(context, routes.stream, streamParts));
   }
   if (ops !== undefined) surfaces.push(createOpsSurface(ops, routes.ops, parts, events));

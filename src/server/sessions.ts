@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Oidc } from '../admin/oidc.ts';
 import type { Sessions } from '../admin/sessions.ts';
 import type { Admission } from '../admission/port.ts';
 import { digestSecret } from '../codec/token-secret.ts';
@@ -17,11 +18,13 @@ export interface CallerParts {
   readonly admission: Admission;
   /** Undefined = only bearer tokens. */
   readonly sessions: Sessions | undefined;
+  /** Undefined = no single sign-on. */
+  readonly oidc: Oidc | undefined;
   /** URL of the stream port as readers see it. */
   readonly publicUrl: () => string;
 }
 
-interface SessionParts extends CallerParts {
+export interface SessionParts extends CallerParts {
   readonly sessions: Sessions;
 }
 
@@ -83,9 +86,13 @@ export const sessionRoutes: readonly SessionRoute[] = [
     path: '/api/v1/session',
     operationId: 'getSession',
     summary: 'Whether this browser is signed in',
-    response: z.object({ isSignedIn: z.boolean() }),
+    response: z.object({
+      isSignedIn: z.boolean(),
+      singleSignOn: z.string().nullable().meta({ description: 'Name of the provider.' }),
+    }),
     handle: async (parts, request) => ({
       isSignedIn: (await current(parts, request)) !== undefined,
+      singleSignOn: parts.oidc?.label ?? null,
     }),
   },
   {
@@ -144,9 +151,7 @@ export const sessionRoutes: readonly SessionRoute[] = [
   },
 ];
 
-export function mountSessions(app: FastifyInstance, { sessions, ...rest }: CallerParts): void {
-  if (sessions === undefined) return;
-  const parts = { sessions, ...rest };
+export function mountSessions(app: FastifyInstance, parts: SessionParts): void {
   for (const { method, path, response, isForPrograms, handle } of sessionRoutes) {
     app.route({
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
@@ -223,12 +228,19 @@ function originFault(
   return `its origin (${name}) is neither https://${host} nor that of stream.publicUrl`;
 }
 
-function sessionId({ headers: { cookie = '' } }: FastifyRequest): string | undefined {
-  const start = `${sessionCookie}=`;
+function sessionId(request: FastifyRequest): string | undefined {
+  return readCookie(request, sessionCookie);
+}
+
+export function readCookie(
+  { headers: { cookie = '' } }: FastifyRequest,
+  name: string,
+): string | undefined {
+  const start = `${name}=`;
   const found = cookie.split(/; */).find((pair) => pair.startsWith(start));
   return found?.slice(start.length) || undefined;
 }
 
-function toCookie(id: string, maxAgeSeconds: number): string {
+export function toCookie(id: string, maxAgeSeconds: number): string {
   return `${sessionCookie}=${id}; Max-Age=${maxAgeSeconds}; ${attributes}`;
 }

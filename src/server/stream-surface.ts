@@ -12,6 +12,7 @@ import type { RequestHeaders } from '../model/request.ts';
 import { createExplorer, explorerPaths } from './explorer.ts';
 import { jsonType, mountRead, mountTicket, type ReadParts } from './mount-read.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
+import { mountSingleSignOn } from './single-sign-on.ts';
 import { type CallerParts, identifyCaller, mountSessions, sessionRoutes } from './sessions.ts';
 import { createDisconnectSignals } from './streamed-response.ts';
 import { createSurface, type SurfaceContext } from './surface.ts';
@@ -53,7 +54,11 @@ export function createStreamSurface(
   for (const route of routes.reads) mountRead(app, route, { admission, disconnects, identify });
   for (const route of routes.tickets) mountTicket(app, route, { admission, disconnects });
   for (const route of routes.admin) mountAdmin(app, route, { admission, identify });
-  mountSessions(app, callers);
+  const { sessions, oidc } = callers;
+  if (sessions !== undefined) {
+    mountSessions(app, { ...callers, sessions });
+    if (oidc !== undefined) mountSingleSignOn(app, { ...callers, sessions, oidc });
+  }
   mountOpenRoutes(app, routes.open);
   mountOtherMethods(app, routes);
   return app;

@@ -2,9 +2,10 @@
 import { adminRoutes } from '../admin/admin.ts';
 import type { Addresses } from '../admin/quickstart.ts';
 import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
+import { createOidc, type Oidc, type OidcParts } from '../admin/oidc.ts';
+import { parseGrants } from '../admin/oidc-grants.ts';
 import { createSessions, type Sessions } from '../admin/sessions.ts';
 import type { Config } from '../config/schema.ts';
-import type { SessionStore } from '../directory/port.ts';
 import { createMetricRoutes } from '../metrics/routes.ts';
 import type { Queue } from '../queue/port.ts';
 import type { ServerParts } from '../server/server.ts';
@@ -27,7 +28,7 @@ export interface ReadParts extends DirectoryParts {
   readonly addresses: Addresses;
 }
 
-export type StreamRoutes = Pick<ServerParts, 'reads' | 'tickets' | 'admin' | 'sessions'>;
+export type StreamRoutes = Pick<ServerParts, 'reads' | 'tickets' | 'admin' | 'sessions' | 'oidc'>;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -50,6 +51,7 @@ export function createReads(
   );
   const exporter = createExporter({ store, grants, events, now }, config.stream);
   const tickets = createExportTickets(directory, events);
+  const sessions = sessionsOf(config, directory);
   return {
     reads: [
       ...createStreamRoutes({ store, grants, watermarkNanos, now }),
@@ -65,15 +67,33 @@ export function createReads(
     ],
     tickets: createTicketRoutes(exporter, tickets),
     admin: adminRoutes({ directory, grants, queue, store, telemetry: directoryEvents }, addresses),
-    sessions: sessionsOf(config, directory),
+    sessions,
+    oidc: oidcOf(config, { directory, sessions, telemetry: directoryEvents }),
   };
 }
 
 /** Without state: all callers have the same sessions. */
-export function sessionsOf({ stream }: Config, store: SessionStore): Sessions {
+export function sessionsOf(
+  { stream }: Config,
+  store: Parameters<typeof createSessions>[0],
+): Sessions {
   const { sessionMaxDays, sessionIdleHours } = stream;
   return createSessions(store, {
     maxMs: sessionMaxDays * dayMs,
     idleMs: sessionIdleHours * hourMs,
   });
+}
+
+/** @throws Error with the invalid setting */
+function oidcOf({ oidc }: Config, parts: OidcParts): Oidc | undefined {
+  const { issuer, clientId, grants } = oidc;
+  if (issuer === '') return undefined;
+  if (URL.parse(issuer)?.protocol !== 'https:') {
+    throw new Error(`cannot use oidc.issuer ${issuer}: give a URL with https://`);
+  }
+  if (clientId === '') throw new Error('cannot use oidc.issuer without oidc.clientId');
+  if (grants.length === 0) {
+    throw new Error('cannot use oidc.issuer without oidc.grants: nobody could sign in');
+  }
+  return createOidc({ ...oidc, grants: parseGrants(grants) }, parts);
 }

@@ -57,6 +57,8 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
       connected?.set(1);
       log.info('listening for changes of the directory again');
     },
+    singleSignOnFailed: (failure: string, reason: string) =>
+      log.warn({ failure, reason }, 'single sign-on failed'),
     adminChanged(change: AdminChange) {
       metrics.weir_admin_changes_total.inc({ operation: change.operation });
       log.info(change, 'control API change');

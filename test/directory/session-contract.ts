@@ -22,7 +22,8 @@ export function sessionContract(current: () => Directory): void {
     await directory.createSession(session, limits);
     await directory.createSession(other, limits);
     assert.deepEqual(await directory.useSession(session.digest, limits), session);
-    await directory.endSession(session.digest);
+    assert.deepEqual(await directory.endSession(session.digest), [session]);
+    assert.deepEqual(await directory.endSession(session.digest), []);
     assert.equal(await directory.useSession(session.digest, limits), undefined);
     assert.deepEqual(await directory.useSession(other.digest, limits), other);
     assert.equal(await directory.useSession(newDigest(), limits), undefined);
@@ -34,7 +35,8 @@ export function sessionContract(current: () => Directory): void {
     const stranger = newSession();
     const own = [newSession('me'), newSession('me')];
     for (const session of [...own, stranger]) await directory.createSession(session, limits);
-    await directory.endSessionsOf('me');
+    const ended = await directory.endSessionsOf('me');
+    assert.deepEqual(new Set(ended), new Set(own));
     for (const { digest } of own) {
       assert.equal(await directory.useSession(digest, limits), undefined);
     }

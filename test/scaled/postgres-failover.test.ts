@@ -102,6 +102,7 @@ async function openNode(url: string) {
     directoryReached: nothing,
     sharedDirectoryOpened: nothing,
     lastUsedWriteFailed: nothing,
+    singleSignOnFailed: nothing,
     adminChanged: nothing,
     changeFeedLost: () => void heard.push('not heard'),
     changeFeedRestored: () => void heard.push('heard'),

@@ -245,6 +245,7 @@ function eventsInto(heard: string[]): DirectoryEvents {
     lastUsedWriteFailed: () => undefined,
     changeFeedLost: () => heard.push('changes not heard'),
     changeFeedRestored: () => heard.push('changes heard'),
+    singleSignOnFailed: () => undefined,
     adminChanged: () => undefined,
   };
 }

@@ -12,7 +12,6 @@ import {
   createConnectionGate,
 } from '../../src/admission/connection-gate.ts';
 import { createMemoryQuota } from '../../src/admission/memory-quota.ts';
-import type { SessionStore } from '../../src/directory/port.ts';
 import { createIngest } from '../../src/ingest/ingest.ts';
 import { createClaims } from '../../src/ingest/ingest-replay.ts';
 import { createSeriesLedger } from '../../src/ingest/series-ledger.ts';
@@ -253,11 +252,13 @@ export function addReceiver(
   state.receivers.set(receiverId, { receiver, accountEventsPerSecond });
 }
 
-const noSessions: SessionStore = {
-  createSession: async () => undefined,
+const noSessions: Parameters<typeof createSessions>[0] = {
+  findToken: async () => undefined,
+  deleteToken: async () => false,
+  createSession: async () => [],
   useSession: async () => undefined,
-  endSession: async () => undefined,
-  endSessionsOf: async () => undefined,
+  endSession: async () => [],
+  endSessionsOf: async () => [],
   keepSignInLink: async () => undefined,
   takeSignInLink: async () => undefined,
 };

@@ -24,7 +24,7 @@ export function App() {
 function Current({ store }: { store: SessionStore }) {
   const state = useSession(store);
   if (state.phase === 'loading') return <Loading />;
-  if (state.phase === 'signed out') return <SignIn store={store} reason={state.reason} />;
+  if (state.phase === 'signed out') return <SignIn store={store} state={state} />;
   const { session } = state;
   // Remounted per account, so that no data of one account shows in another.
   return <SignedIn key={session.tokenId + session.accountId} store={store} session={session} />;

@@ -14,12 +14,26 @@ export interface Session extends WhoAmI {
 export type SessionState =
   | { readonly phase: 'loading' }
   /** Why there is no session; may be empty. */
-  | { readonly phase: 'signed out'; readonly reason: string }
+  | {
+      readonly phase: 'signed out';
+      readonly reason: string;
+      /** Name of the provider that signs people in; null = none. */
+      readonly singleSignOn: string | null;
+    }
   | { readonly phase: 'signed in'; readonly session: Session };
 
 /** Of this tab. */
 const accountKey = 'weir.account';
-const linkPattern = /^#sign-in=(wrl_[a-z2-7]+)$/;
+const hashPattern = /^#sign-in(-failed)?=([\w-]+)$/;
+
+/** Why single sign-on failed. */
+const failures: Readonly<Record<string, string>> = {
+  declined: 'The provider has not signed you in.',
+  expired: 'This sign-in was begun in another browser, or too long ago. Try again.',
+  'not-granted':
+    'You have no access: no rule in oidc.grants matches you. Ask the operator of Weir.',
+  unavailable: 'The provider does not answer as expected. The log of Weir has the reason.',
+};
 
 export class SessionStore {
   #state: SessionState = { phase: 'loading' };
@@ -27,6 +41,7 @@ export class SessionStore {
   /** Tells the other tabs about a sign-in or sign-out. */
   readonly #tabs = new BroadcastChannel('weir.session');
   readonly #api = createApi(undefined, () => {});
+  #singleSignOn: string | null = null;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -48,12 +63,13 @@ export class SessionStore {
 
   /** Loads the session, or begins one with the link in the URL. A signed-in browser ignores it. */
   async refresh(): Promise<void> {
-    const code = takeLinkCode();
+    const { code, failure } = takeHash();
     try {
-      const { isSignedIn } = await dataOf(this.#api.GET('/api/v1/session'));
+      const { isSignedIn, singleSignOn } = await dataOf(this.#api.GET('/api/v1/session'));
+      this.#singleSignOn = singleSignOn;
       if (isSignedIn) await this.#load();
       else if (code !== undefined) await this.signIn(code);
-      else this.ended(this.#state.phase === 'signed out' ? this.#state.reason : '');
+      else this.ended(failure ?? (this.#state.phase === 'signed out' ? this.#state.reason : ''));
     } catch (error) {
       // A session remains: the next call of the page reports the error.
       if (this.#state.phase !== 'signed in') this.ended(messageOf(error));
@@ -87,7 +103,7 @@ export class SessionStore {
   }
 
   ended(reason = ''): void {
-    this.#set({ phase: 'signed out', reason });
+    this.#set({ phase: 'signed out', reason, singleSignOn: this.#singleSignOn });
   }
 
   async #load(): Promise<void> {
@@ -119,10 +135,18 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Removes the code from the URL, so that it is in no history and no copied address. */
-function takeLinkCode(): string | undefined {
-  const code = linkPattern.exec(location.hash)?.[1];
-  if (code === undefined) return undefined;
+interface Hash {
+  /** Of a sign-in link. */
+  readonly code?: string;
+  /** Why single sign-on failed. */
+  readonly failure?: string;
+}
+
+/** Removes it from the URL, so that a code is in no history and no copied address. */
+function takeHash(): Hash {
+  const [found, failed, value = ''] = hashPattern.exec(location.hash) ?? [];
+  if (found === undefined) return {};
   history.replaceState(history.state, '', location.pathname + location.search);
-  return code;
+  if (failed === undefined) return { code: value };
+  return { failure: failures[value] ?? 'The sign-in failed.' };
 }

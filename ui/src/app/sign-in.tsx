@@ -2,17 +2,16 @@
 import { type SubmitEvent, useState } from 'react';
 import { Button } from '../parts/controls/button.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
-import { messageOf, type SessionStore } from './session.ts';
+import { messageOf, type SessionState, type SessionStore } from './session.ts';
 import styles from './sign-in.module.css';
 import { Wordmark } from './wordmark.tsx';
 
 export interface SignInProps {
   readonly store: SessionStore;
-  /** Why the last session ended; may be empty. */
-  readonly reason: string;
+  readonly state: Extract<SessionState, { phase: 'signed out' }>;
 }
 
-export function SignIn({ store, reason }: SignInProps) {
+export function SignIn({ store, state: { reason, singleSignOn } }: SignInProps) {
   const [token, setToken] = useState('');
   const [fault, setFault] = useState('');
   const [isBusy, setIsBusy] = useState(false);
@@ -59,6 +58,11 @@ export function SignIn({ store, reason }: SignInProps) {
         <Button type="submit" tone="primary" isDisabled={isBusy || token.trim() === ''}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
+        {singleSignOn !== null && (
+          <a className={styles.provider} href="/api/v1/session/oidc">
+            Sign in with {singleSignOn}
+          </a>
+        )}
         <p className={styles.hint}>
           The first access token is in <code>quickstart.json</code> in the data directory of Weir;
           more are created with <code>weir token create</code>. <code>weir open</code> prints a link
