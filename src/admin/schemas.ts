@@ -125,6 +125,10 @@ export const receiverAnswer = z.object({
     description: 'The exact URL to send to (kinds http_json and otlp).',
   }),
   grpc: z.string().optional().meta({ description: 'Host and port for gRPC (kind otlp).' }),
+  linesUrl: z
+    .url()
+    .optional()
+    .meta({ description: 'NDJSON, text lines and logfmt (kind http_json).' }),
   pushUrl: z.url().optional().meta({ description: 'Text push (kind prometheus).' }),
   writeUrl: z.url().optional().meta({ description: 'remote_write 1.0 (kind prometheus).' }),
   writeV2Url: z.url().optional().meta({ description: 'remote_write 2.0 (kind prometheus).' }),

@@ -1,7 +1,7 @@
 /** Inflating under a cap: whole bodies, damaged ones, and bombs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { AppError, type ErrorCode } from '../model/errors.ts';
 import type { ContentCoding } from '../model/protocol.ts';
@@ -40,6 +40,8 @@ for (const size of sizes) {
 
   for (const [coding, compressed] of [
     ['gzip', gzipSync(original)],
+    ['deflate', deflateSync(original)],
+    ['zstd', zstdCompressSync(original)],
     ['snappy', compressSync(original)],
     ['identity', original],
   ] as const) {
@@ -59,11 +61,24 @@ test('inflates all members of a gzip body', async () => {
   assert.equal(inflated.toString(), 'one two');
 });
 
+test('inflates deflate without the zlib header', async () => {
+  const inflated = await inflate(deflateRawSync('text'), 'deflate', {
+    maxBytes: 9,
+    memory: lease(),
+  });
+  assert.equal(inflated.toString(), 'text');
+});
+
 test('rejects a truncated body', async () => {
   const original = Buffer.alloc(300_000, 'some text that repeats ');
   await assertRefused('malformed', gzipSync(original).subarray(0, -9), 'gzip');
   await assertRefused('malformed', gzipSync('short').subarray(0, -9), 'gzip');
   await assertRefused('malformed', compressSync(original).subarray(0, -9), 'snappy');
+  for (const coding of ['deflate', 'zstd'] as const) {
+    const compress = coding === 'zstd' ? zstdCompressSync : deflateSync;
+    await assertRefused('malformed', compress(original).subarray(0, -9), coding);
+    await assertRefused('malformed', Buffer.alloc(0), coding);
+  }
   await assertRefused('malformed', Buffer.alloc(0), 'gzip');
   await assertRefused('malformed', Buffer.alloc(0), 'snappy');
 });
@@ -71,6 +86,8 @@ test('rejects a truncated body', async () => {
 test('rejects a body of another coding', async () => {
   const noise = Buffer.from('{"this":"is not compressed"}');
   await assertRefused('malformed', noise, 'gzip');
+  await assertRefused('malformed', noise, 'deflate');
+  await assertRefused('malformed', noise, 'zstd');
   await assertRefused('malformed', noise, 'snappy');
   await assertRefused('malformed', Buffer.alloc(10, 0xff), 'snappy');
 });
@@ -87,6 +104,13 @@ test('stops a bomb at the size cap and at the memory cap', async () => {
   await assertRefused('too_large', bomb, 'gzip', { maxBytes: 1_000_000, memory });
   assert.ok(memory.grownTo() <= 1_000_000);
   await assertRefused('unavailable', bomb, 'gzip', { maxBytes: 1e9, memory: lease(500_000) });
+  for (const [coding, other] of [
+    ['deflate', deflateSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['zstd', zstdCompressSync(Buffer.alloc(64 * 1024 * 1024))],
+  ] as const) {
+    await assertRefused('too_large', other, coding, { maxBytes: 1_000_000 });
+    await assertRefused('unavailable', other, coding, { maxBytes: 1e9, memory: lease(500_000) });
+  }
   // The declared length exceeds the data that follows.
   const liar = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00]);
   await assertRefused('too_large', liar, 'snappy');

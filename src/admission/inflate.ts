@@ -1,5 +1,12 @@
 /** Decompresses bodies with a hard cap, against decompression bombs. */
-import { createGunzip, gunzipSync } from 'node:zlib';
+import {
+  constants,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+  gunzipSync,
+} from 'node:zlib';
 import { uncompress, uncompressSync } from 'snappy';
 import { AppError } from '../model/errors.ts';
 import type { ContentCoding } from '../model/protocol.ts';
@@ -31,6 +38,9 @@ export function inflate(
       return body;
     case 'gzip':
       return gunzip(body, maxBytes, memory);
+    case 'deflate':
+    case 'zstd':
+      return inflateInTurns(body, coding, maxBytes, memory);
     case 'snappy':
       return unsnappy(body, maxBytes, memory);
   }
@@ -45,27 +55,48 @@ function gunzip(body: Buffer, maxBytes: number, memory: MemoryLease): Buffer | P
       return inflated;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw brokenGzip(error);
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') {
+        throw broken('gzip', error);
+      }
     }
   }
-  return gunzipInTurns(body, maxBytes, memory);
+  return inflateInTurns(body, 'gzip', maxBytes, memory);
+}
+
+type Streamed = 'gzip' | 'deflate' | 'zstd';
+
+const chunkSize = 256 * 1024;
+/** A larger window is more memory for each body; 8 MiB is the default of the zstd command. */
+const maxZstdWindow = { [constants.ZSTD_d_windowLogMax]: 23 };
+
+function createInflation(body: Buffer, coding: Streamed) {
+  if (coding === 'gzip') return createGunzip({ chunkSize });
+  if (coding === 'zstd') return createZstdDecompress({ chunkSize, params: maxZstdWindow });
+  // RFC 9110 means the zlib format; some senders leave out its two bytes, which are a multiple of 31.
+  const isZlib = body.length >= 2 && (body[0]! & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
+  return isZlib ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize });
 }
 
 /** On the thread pool in pieces: a bomb fails at the first piece beyond the cap. */
-async function gunzipInTurns(body: Buffer, maxBytes: number, memory: MemoryLease): Promise<Buffer> {
+async function inflateInTurns(
+  body: Buffer,
+  coding: Streamed,
+  maxBytes: number,
+  memory: MemoryLease,
+): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
-  const gunzipping = createGunzip({ chunkSize: 256 * 1024 });
-  gunzipping.end(body);
+  const inflation = createInflation(body, coding);
+  inflation.end(body);
   try {
-    for await (const piece of gunzipping as AsyncIterable<Buffer>) {
+    for await (const piece of inflation as AsyncIterable<Buffer>) {
       size += piece.length;
       if (size > maxBytes) throw inflatedTooLarge(maxBytes);
       memory.growTo(size);
       pieces.push(piece);
     }
   } catch (error) {
-    throw error instanceof AppError ? error : brokenGzip(error);
+    throw error instanceof AppError ? error : broken(coding, error);
   }
   return Buffer.concat(pieces, size);
 }
@@ -118,8 +149,8 @@ function inflatedTooLarge(maxBytes: number): AppError {
   );
 }
 
-function brokenGzip(cause: unknown): AppError {
-  const message = 'cannot inflate the body: it is not valid gzip';
+function broken(coding: Streamed, cause: unknown): AppError {
+  const message = `cannot inflate the body: it is not valid ${coding}`;
   return new AppError('malformed', message, { cause });
 }
 

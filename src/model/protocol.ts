@@ -9,7 +9,7 @@ import type { Batch } from './batch.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SeriesView } from './series-view.ts';
 
-export type ContentCoding = 'identity' | 'gzip' | 'snappy';
+export type ContentCoding = 'identity' | 'gzip' | 'deflate' | 'zstd' | 'snappy';
 
 export interface MediaTypeRule {
   /** Lower case, e.g. `application/json`. The parameter `charset=utf-8` is always allowed. */

@@ -3,7 +3,7 @@ import type { ReceiverKind } from './account.ts';
 
 export interface ReceiverUrls {
   /** The log path. */
-  readonly http_json: { readonly url: string };
+  readonly http_json: { readonly url: string; readonly linesUrl: string };
   /** OTLP logs over HTTP, and host and port for gRPC exporters. */
   readonly otlp: { readonly url: string; readonly grpc: string };
   /** Text or OpenMetrics push, and remote_write 1.0 and 2.0. */
@@ -21,7 +21,7 @@ export function toReceiverUrls<Kind extends ReceiverKind>(
 ): ReceiverUrls[Kind] {
   const base = `${ingestUrl}/v1/receivers/${receiver.receiverId}`;
   const urls: ReceiverUrls = {
-    http_json: { url: `${base}/logs` },
+    http_json: { url: `${base}/logs`, linesUrl: `${base}/lines` },
     otlp: { url: `${base}/otlp/v1/logs`, grpc: toAuthority(ingestUrl) },
     prometheus: {
       pushUrl: `${base}/prometheus/metrics`,

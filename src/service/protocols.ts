@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
+import { createLines } from '../protocols/json-logs/lines.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
@@ -9,6 +10,7 @@ import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
 export function createProtocols(config: Config): Protocol[] {
   return [
     createJsonLogs(config),
+    createLines(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),

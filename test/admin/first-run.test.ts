@@ -75,6 +75,7 @@ test('quickstart.json contains all addresses and tokens, with mode 0600', async 
       http_json: {
         ...receivers.http_json,
         url: `${base}/${receivers.http_json.receiverId}/logs`,
+        linesUrl: `${base}/${receivers.http_json.receiverId}/lines`,
       },
       otlp: {
         ...receivers.otlp,

@@ -2,7 +2,7 @@
  * Each protocol as the compliance test needs it: writes valid and invalid records, and maps
  * responses to statuses of SPEC §7.
  */
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import type { ReceiverKind } from '../../src/model/account.ts';
 import type { Service } from '../harness/service.ts';
@@ -79,6 +79,37 @@ const jsonLogs: Wire = {
   partlyBadStatus: 202,
   ...overHttp('logs'),
   count: countLogs,
+};
+
+const ndjson: Wire = {
+  ...jsonLogs,
+  name: 'lines of JSON',
+  protocol: 'lines',
+  headers: { 'Content-Type': 'application/x-ndjson' },
+  successStatus: 200,
+  strangeHeaders: [
+    { 'Content-Type': 'application/xml' },
+    { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'br' },
+    {},
+  ],
+  encode: (mark, records) =>
+    Buffer.from(
+      range(records)
+        .map(() => `${JSON.stringify({ message: mark })}\n`)
+        .join(''),
+    ),
+  encodePartlyBad: (mark) => Buffer.from(`${JSON.stringify({ message: mark })}\n{"message":`),
+  partlyBadStatus: 200,
+  ...overHttp('lines'),
+};
+
+const { encodePartlyBad: _, partlyBadStatus: __, ...plainLines } = ndjson;
+const zstdText: Wire = {
+  ...plainLines,
+  name: 'lines of text, zstd',
+  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Encoding': 'zstd' },
+  malformed: Buffer.from('not zstd'),
+  encode: (mark, records) => zstdCompressSync(`${mark}\n`.repeat(records)),
 };
 
 function otlpJson(mark: string, records: number): string {
@@ -233,6 +264,8 @@ function snappyV2Of(series: readonly WrittenSeries[]): Buffer {
 
 export const wires: readonly Wire[] = [
   jsonLogs,
+  ndjson,
+  zstdText,
   otlpHttpJson,
   otlpHttpProtobuf,
   otlpHttpGzip,

@@ -134,6 +134,13 @@ const grpcFrame = wrapped((random, input) => {
   return frame(gzipSync(input, { level: 1 }), 1);
 });
 
+/** The events of an array in lines. */
+function ndjsonOf(logs: Buffer): Buffer {
+  const events = JSON.parse(logs.toString()) as unknown;
+  const list: unknown[] = Array.isArray(events) ? events : [events];
+  return Buffer.from(list.map((event) => JSON.stringify(event)).join('\n'));
+}
+
 interface Way {
   /** Name of the protocol. */
   readonly protocol: string;
@@ -160,6 +167,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     'json_logs',
     { protocol: 'json_logs', mediaType: 'application/json' },
     ofText(jsonWords, jsonLogs),
+  ),
+  batches(
+    'lines',
+    { protocol: 'lines', mediaType: 'application/x-ndjson' },
+    ofText(jsonWords, (random, records) => ndjsonOf(jsonLogs(random, records))),
   ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(

@@ -22,7 +22,7 @@ import { EventSlots } from './event-fields.ts';
 import { EventReader } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 
-const unreadableTime = 'unreadable time: stored with the time of receipt';
+export const unreadableTime = 'unreadable time: stored with the time of receipt';
 /** Bytes decoded without yielding. */
 const sliceBytes = 512 * 1024;
 
@@ -120,11 +120,7 @@ class JsonLogsDecoding implements Decoding {
   #readElement(): void {
     const index = this.#events++;
     if (index >= this.#limits.maxEvents) {
-      throw new AppError(
-        'too_large',
-        `cannot accept more than ${this.#limits.maxEvents} events in one request: ` +
-          'split the batch, or raise ingest.jsonMaxEvents',
-      );
+      throw tooManyEvents(this.#limits.maxEvents);
     }
     const start = this.#at;
     if (this.#body[start] !== openBrace) {
@@ -142,4 +138,12 @@ class JsonLogsDecoding implements Decoding {
     const end = skipSpace(this.#body, at);
     if (end < this.#body.length) failAt(this.#body, end, 'the end of the body');
   }
+}
+
+export function tooManyEvents(maxEvents: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot accept more than ${maxEvents} events in one request: ` +
+      'split the batch, or raise ingest.jsonMaxEvents',
+  );
 }

@@ -18,6 +18,7 @@ export function createJsonLogs({ ingest }: Config): Protocol {
     http: { path: 'logs', description },
     mediaTypes: [{ name: 'application/json' }],
     codings: ['identity'],
+    formatAdvice: 'NDJSON, text lines, logfmt, gzip and zstd belong to …/lines',
     maxBodyBytes,
     limits: {
       maxEvents: jsonMaxEvents,
@@ -35,7 +36,7 @@ export function createJsonLogs({ ingest }: Config): Protocol {
  * `accepted` counts the accepted events; `rejected` lists the first rejected ones; `warnings`
  * counts events that were stored with a change.
  */
-function toText({ rows, rejected, rejectedCount, warnings }: Batch): string {
+export function toText({ rows, rejected, rejectedCount, warnings }: Batch): string {
   const isChanged = warnings !== undefined && warnings.size > 0;
   if (rejectedCount === 0 && !isChanged) return `{"accepted":${rows}}`;
   return JSON.stringify({

@@ -1,0 +1,145 @@
+/** Events one after another: what is an event in each format, and which lines are rejected. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
+import type { Batch } from '../../model/batch.ts';
+import { createJsonLogsDecoder } from './decode.ts';
+import { createLinesDecoder } from './decode-lines.ts';
+import type { LineFormat } from './text-lines.ts';
+
+const decodeLines = createLinesDecoder();
+const decodeDocument = createJsonLogsDecoder();
+const limits = { maxEvents: 20_000, maxDepth: 64, maxRejections: 3 };
+
+async function decode(body: string | Buffer, format: LineFormat | 'json'): Promise<Batch> {
+  return decodeLines(Buffer.from(body), format, limits);
+}
+
+async function rowsOf(body: string | Buffer, format: LineFormat | 'json') {
+  return readLogRows((await decode(body, format)).payload);
+}
+
+async function messagesOf(body: string | Buffer, format: LineFormat | 'json') {
+  return (await rowsOf(body, format)).map((row) => row.body);
+}
+
+suite('JSON values', () => {
+  const bodies: readonly (readonly [string, string])[] = [
+    ['in lines', '{"message":"a"}\n{"message":"b"}\n'],
+    ['without a last line break', '{"message":"a"}\r\n{"message":"b"}'],
+    ['without any', '{"message":"a"}{"message":"b"}'],
+    ['with empty lines', '\n\n{"message":"a"}\n \n{"message":"b"}\n\n'],
+    ['over several lines', '{\n "message":\n "a"}\n{"message":"b"\n}'],
+    ['after record separators', '\x1e{"message":"a"}\n\x1e{"message":"b"}\n'],
+    ['after a byte order mark', '\ufeff{"message":"a"}\n{"message":"b"}'],
+  ];
+  for (const [name, body] of bodies) {
+    test(name, async () => assert.deepEqual(await messagesOf(body, 'json'), ['a', 'b']));
+  }
+
+  test('are those of an array', async () => {
+    const value = fc.record({ message: fc.string({ unit: 'grapheme' }), n: fc.integer() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(value, { minLength: 1 }), async (events) => {
+        const lines = await decode(events.map((event) => JSON.stringify(event)).join('\n'), 'json');
+        const whole = await decodeDocument(Buffer.from(JSON.stringify(events)), limits);
+        assert.deepEqual(lines, whole);
+      }),
+    );
+  });
+
+  test('that cannot be read are rejected by their line', async () => {
+    const body = '{"message":"a"}\n\n{"message":\n7\n{"message":1}\n{"message":"b"} nonsense\nx\n';
+    const batch = await decode(body, 'json');
+    assert.equal(batch.rows, 2);
+    assert.equal(batch.rejectedCount, 5);
+    const [first, ...others] = batch.rejected;
+    assert.match(first!.reason, /^not JSON: line 3: cannot parse JSON/);
+    assert.deepEqual(others, [
+      { index: 2, reason: 'the event is not an object: line 4' },
+      { index: 3, reason: 'message is not a string: line 5' },
+    ]);
+    assert.deepEqual(
+      [...batch.rejectedByReason],
+      [
+        ['not JSON', 3],
+        ['the event is not an object', 1],
+        ['message is not a string', 1],
+      ],
+    );
+  });
+
+  test('none of which can be read are refused', async () => {
+    await assert.rejects(decode('x\ny\n', 'json'), {
+      code: 'malformed',
+      message: /^cannot accept any of 2 events; not JSON: line 1/,
+    });
+  });
+
+  test('more than the limit are refused', async () => {
+    const body = '{"message":""}\n'.repeat(20_001);
+    await assert.rejects(decode(body, 'json'), { code: 'too_large', message: /jsonMaxEvents/ });
+  });
+
+  test('of an empty body are none', async () => {
+    assert.equal((await decode('', 'json')).rows, 0);
+    assert.equal((await decode(' \n', 'text')).rows, 0);
+  });
+
+  test('with an unreadable time are counted over pieces', async () => {
+    const lines = Array.from({ length: 10_000 }, (_, i) => `time=x msg=${i} pad=${'p'.repeat(60)}`);
+    const batch = await decode(lines.join('\n'), 'logfmt');
+    assert.deepEqual([...batch.warnings!.values()], [10_000]);
+  });
+});
+
+suite('lines of text', () => {
+  test('are messages', async () => {
+    const body = 'one "quoted"\r\n\n  two\t{"a":1}\n\\';
+    assert.deepEqual(await messagesOf(body, 'text'), ['one "quoted"', '  two\t{"a":1}', '\\']);
+  });
+
+  test('keep what is not UTF-8 as U+FFFD', async () => {
+    assert.deepEqual(await messagesOf(Buffer.from('caf\xe9\nb', 'latin1'), 'text'), [
+      'caf\ufffd',
+      'b',
+    ]);
+  });
+
+  test('of a large body are decoded in turns, each once', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `${i} ${'x'.repeat(i % 90)}`);
+    const decoded = decodeLines(Buffer.from(lines.join('\n')), 'text', limits);
+    assert.ok(decoded instanceof Promise);
+    assert.deepEqual(
+      readLogRows((await decoded).payload).map(({ body }) => body),
+      lines,
+    );
+  });
+});
+
+suite('logfmt', () => {
+  test('has the fields of loggers, and labels', async () => {
+    const line =
+      'time=2026-04-01T08:30:00Z level=warn msg="a \\"b\\"\\n" user.id=7 ok path="" q=a=b';
+    const [row] = await rowsOf(line, 'logfmt');
+    assert.equal(row!.body, 'a "b"\n');
+    assert.equal(row!.severityText, 'WARN');
+    assert.equal(row!.timestamp, 1_775_032_200_000_000_000n);
+    const labels = Object.fromEntries(row!.logAttributes as Map<string, string>);
+    assert.deepEqual(labels, { 'user.id': '7', ok: 'true', path: '', q: 'a=b' });
+  });
+
+  const messages = ['just words', 'a="unfinished', 'k="v"x', '=v', 'no pairs "here"'];
+  for (const line of messages) {
+    test(`${line} is a message`, async () => {
+      assert.deepEqual(await messagesOf(line, 'logfmt'), [line]);
+    });
+  }
+
+  test('without a message has its line as one', async () => {
+    const [row] = await rowsOf('level=info a=1', 'logfmt');
+    assert.equal(row!.body, 'level=info a=1');
+    assert.equal(row!.severityText, 'INFO');
+  });
+});

@@ -1,0 +1,74 @@
+/** Events one after another, as files and loggers have them, on a route beside that of the spec. */
+import { z } from 'zod';
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
+import type { IngestDescription, Protocol } from '../../model/protocol.ts';
+import { createJsonLogsDecoder } from './decode.ts';
+import { createLinesDecoder } from './decode-lines.ts';
+import { toText } from './json-logs.ts';
+import type { LineFormat } from './text-lines.ts';
+
+/** The body as sent, lines as JSON, their rows, and the copy of these for the queue. */
+const heapBytesPerBodyByte = 8;
+
+const formats: Readonly<Record<string, LineFormat | 'json'>> = {
+  'application/x-ndjson': 'json',
+  'application/ndjson': 'json',
+  'application/jsonl': 'json',
+  'application/json-seq': 'json',
+  'application/json': 'json',
+  'text/plain': 'text',
+  'application/logfmt': 'logfmt',
+  'text/logfmt': 'logfmt',
+};
+
+const body = z.string().meta({ description: 'One event in each line.' });
+
+const description: IngestDescription = {
+  operationId: 'sendLines',
+  summary: 'Send log events one after another',
+  details:
+    'Accepts JSON values one after another (NDJSON), an array of them, lines of text, or logfmt, ' +
+    'by content type; gzip, deflate and zstd. Events have the fields of `/logs`. An event that ' +
+    'cannot be read is rejected with the number of its line, and the others are stored.',
+  request: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: body }])),
+  answers: {
+    200: {
+      description: 'The accepted events are durable; `rejected` lists the others.',
+      content: {
+        'application/json': {
+          schema: z.looseObject({ accepted: z.int() }),
+          examples: { all: { accepted: 2 } },
+        },
+      },
+    },
+  },
+};
+
+export function createLines({ ingest }: Config): Protocol {
+  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+  const decodeLines = createLinesDecoder();
+  const decodeDocument = createJsonLogsDecoder();
+  return {
+    name: 'lines',
+    kind: 'http_json',
+    http: { path: 'lines', description },
+    mediaTypes: Object.keys(formats).map((name) => ({ name })),
+    codings: ['identity', 'gzip', 'deflate', 'zstd'],
+    maxBodyBytes,
+    limits: {
+      maxEvents: jsonMaxEvents,
+      maxDepth: jsonMaxDepth,
+      maxRejections: maxListedRejections,
+    },
+    heapBytesPerBodyByte,
+    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+    decode: (bytes, { mediaType }, { limits }) => {
+      const format = formats[mediaType]!;
+      const isArray = format === 'json' && /^\s*\[/.test(bytes.toString('latin1', 0, 100));
+      return isArray ? decodeDocument(bytes, limits) : decodeLines(bytes, format, limits);
+    },
+    // Not 202 as for /logs: some senders take that for a failure.
+    reply: (batch) => ({ status: 200, contentType: 'application/json', body: toText(batch) }),
+  };
+}

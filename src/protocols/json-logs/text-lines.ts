@@ -1,0 +1,59 @@
+/** Lines of text and of logfmt as JSON events, one in each line. */
+
+export type LineFormat = 'text' | 'logfmt';
+
+const pieceBytes = 256 * 1024;
+const newline = 0x0a;
+/** A key, and a value: in quotes with escapes, or up to the next space. */
+const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?(?=\s|$)/y;
+const space = /\s*/y;
+
+/** Yields pieces of whole lines, so that a large body is read in turns. Skips empty lines. */
+export function* eachPiece(body: Buffer, format: LineFormat): Generator<Buffer> {
+  const toEvent = format === 'text' ? toMessage : parseLogfmt;
+  for (let start = 0; start < body.length; ) {
+    const wanted = body.indexOf(newline, start + pieceBytes);
+    const end = wanted < 0 ? body.length : wanted + 1;
+    // Bytes that are not UTF-8 become U+FFFD: a line in another encoding is better than none.
+    const lines = body.toString('utf8', start, end).split('\n');
+    // An empty line keeps the number of the others.
+    const events = lines.map((line) => {
+      const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+      return text.trim() === '' ? '' : JSON.stringify(toEvent(text));
+    });
+    yield Buffer.from(events.join('\n'));
+    start = end;
+  }
+}
+
+function toMessage(line: string): object {
+  return { message: line };
+}
+
+/** https://brandur.org/logfmt. A line of another form is a message. */
+function parseLogfmt(line: string): object {
+  const event = new Map<string, string | true>();
+  let hasValue = false;
+  for (let at = skip(line, 0); at < line.length; at = skip(line, pair.lastIndex)) {
+    pair.lastIndex = at;
+    const [, key, quoted, plain] = pair.exec(line) ?? [];
+    if (key === undefined) return toMessage(line);
+    hasValue ||= quoted !== undefined || plain !== undefined;
+    event.set(key, quoted === undefined ? (plain ?? true) : unquote(quoted));
+  }
+  if (!hasValue) return toMessage(line);
+  const hasMessage = ['message', 'msg', 'event'].some((key) => event.has(key));
+  return Object.fromEntries(hasMessage ? event : [['message', line], ...event]);
+}
+
+function skip(line: string, at: number): number {
+  space.lastIndex = at;
+  space.exec(line);
+  return space.lastIndex;
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+
+function unquote(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_all, letter: string) => escapes[letter] ?? letter);
+}
