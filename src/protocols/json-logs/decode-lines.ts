@@ -72,9 +72,9 @@ class LinesDecoding implements Decoding {
   run(): boolean {
     this.#skipSeparators();
     if (this.#at >= this.#piece.length) {
-      const { value, done } = this.#pieces.next();
-      if (done === true) return true;
-      this.#open(value);
+      const next: IteratorResult<Buffer, unknown> = this.#pieces.next();
+      if (next.done === true) return true;
+      this.#open(next.value);
     }
     const sliceEnd = this.#at + sliceBytes;
     for (this.#skipSeparators(); this.#at < this.#piece.length; this.#skipSeparators()) {
