@@ -72,7 +72,7 @@ const maxZstdWindow = { [constants.ZSTD_d_windowLogMax]: 23 };
 function createInflation(body: Buffer, coding: Streamed) {
   if (coding === 'gzip') return createGunzip({ chunkSize });
   if (coding === 'zstd') return createZstdDecompress({ chunkSize, params: maxZstdWindow });
-  // RFC 9110 means the zlib format; some senders leave out its two bytes, which are a multiple of 31.
+  // RFC 9110 means the zlib format. Some senders leave out its head, a multiple of 31.
   const isZlib = body.length >= 2 && (body[0]! & 15) === 8 && body.readUInt16BE(0) % 31 === 0;
   return isZlib ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize });
 }
