@@ -46,6 +46,7 @@ test('creates an active, unlimited receiver and answers its exact URL', async ()
     limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
     createdAt: new Date(nowMs).toISOString(),
     url: `https://in.example/v1/receivers/${receiverId}/logs`,
+    linesUrl: `https://in.example/v1/receivers/${receiverId}/lines`,
   });
   assert.deepEqual(await call('getReceiver', { params: { receiverId } }), receiver);
 });
