@@ -19,16 +19,20 @@ const run = promisify(execFile);
 const pages = readPages();
 const blocks = pages.flatMap(blocksOf);
 const commands = blocks.filter(({ language }) => language === 'sh');
-const curls = commands.filter(({ text }) => /^curl /m.test(text));
+const curls = commands.filter(({ text }) => /^(?:.* \| )?curl /m.test(text));
 const exports = commands.filter(({ text }) => text.startsWith('export OTEL_'));
 const vmagents = commands.filter(({ text }) => text.startsWith('vmagent '));
 const weirs = commands.filter(({ path }) => path === 'docs/senders/command-line.md');
 const prometheusConfigs = blocks.filter(({ text }) => /^remote_(read|write):/m.test(text));
 
+/** What the commands of the pages send as JSON. */
+const backup = { service_name: 'backup', message: 'backup finished' };
+
 let service: Service;
 let folder: string;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-pages-'));
+  writeFileSync(join(folder, 'app.ndjson'), `${JSON.stringify(backup)}\n`);
   service = await startService();
 });
 after(async () => {
@@ -73,6 +77,7 @@ suite('curl', () => {
       const env = { STREAM_URL: streamUrl, TOKEN: accessToken, ACCOUNT: accountId };
       const script = fillIn(block, service, folder).replaceAll(/\bcurl /g, 'curl --fail -sS ');
       await run('bash', ['-e', '-o', 'pipefail', '-c', script], {
+        cwd: folder,
         env: { ...process.env, ...env, CURL_CA_BUNDLE: caFile },
       });
     });
@@ -82,7 +87,7 @@ suite('curl', () => {
     const logs = await until(
       async () => {
         const page = await service.list({ serviceName: 'backup' });
-        return page.logs.length >= 2 && page.logs;
+        return page.logs.length >= 3 && page.logs;
       },
       { what: 'the log of each curl' },
     );
