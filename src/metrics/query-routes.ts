@@ -11,17 +11,14 @@ import {
   type ReadRoute,
 } from '../model/read-route.ts';
 import { readContext, readableStreams, type ReadContextSource } from '../model/readable-streams.ts';
-import { QueryError } from '../promql/errors.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
-import type { Expr } from '../promql/parser/ast.ts';
-import { parseQuery } from '../promql/parser/parser.ts';
 import { prettyExpr } from '../promql/parser/print.ts';
 import { syntaxJson } from '../promql/parser/syntax-json.ts';
-import { runQuery } from '../promql/query.ts';
 import { withQuery } from '../std/parse-query.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { success } from './answers.ts';
+import { evaluateQuery, parsePromql } from './evaluate-query.ts';
 import type { MetricsLimits } from './plan.ts';
 import { queryResponse, encodeQueryAnswer } from './query-answers.ts';
 import {
@@ -30,7 +27,6 @@ import {
   type QueryOptions as CommonQuery,
   rangeQuery,
 } from './requests.ts';
-import { createSampleSource } from './sample-source.ts';
 
 export interface QueryParts extends ReadContextSource {
   readonly store: Pick<Store, 'samples'>;
@@ -47,8 +43,6 @@ const maxWaitingQueries = 200;
 
 /** https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries */
 const maxSteps = 11_000;
-const defaultLookbackMs = 300_000;
-const subqueryStepMs = 60_000;
 
 /** Every handler may throw AppError `malformed`, `execution`, `query_timeout`, `unavailable`. */
 export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): readonly QueryRoute[] {
@@ -78,7 +72,7 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       operationId: 'FormatQuery',
       summary: 'PromQL in a standard layout',
       response: jsonResponse(z.object({ status: z.literal('success'), data: z.string() })),
-      ...withQuery(expressionQuery, async ({ query }) => success(prettyExpr(parse(query)))),
+      ...withQuery(expressionQuery, async ({ query }) => success(prettyExpr(parsePromql(query)))),
     },
     {
       path: 'parse_query',
@@ -87,7 +81,7 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       response: jsonResponse(
         z.object({ status: z.literal('success'), data: z.record(z.string(), z.unknown()) }),
       ),
-      ...withQuery(expressionQuery, async ({ query }) => success(syntaxJson(parse(query)))),
+      ...withQuery(expressionQuery, async ({ query }) => success(syntaxJson(parsePromql(query)))),
     },
   ];
 }
@@ -100,59 +94,28 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
   });
   return async (query: CommonQuery, times: QueryTimes, caller: ReadCaller) => {
     const { accountId, disconnected } = caller;
-    const expr = parse(query.query);
+    const expr = parsePromql(query.query);
     const startedAt = performance.now();
     const timeoutMs = Math.min(query.timeout ?? Infinity, limits.queryTimeoutSeconds * 1000);
+    const deadline = startedAt + timeoutMs;
     const context = await readContext(parts, accountId);
-    const scope = {
-      accountId,
-      streams: readableStreams(context, query.streamId),
-      maxSeries: limits.maxReadSeries,
-      maxSamples: limits.maxReadSamples,
-    };
+    const streams = readableStreams(context, query.streamId);
     const release = await semaphore.acquire(accountId, disconnected);
     try {
-      const source = createSampleSource(parts.store, scope, disconnected);
-      const answer = await runQuery({ text: query.query, expr, times }, source, {
-        lookbackMs: query.lookback_delta ?? defaultLookbackMs,
-        subqueryStepMs,
-        maxSamples: limits.maxQuerySamples,
-        delayedNameRemoval: false,
-        deadline: startedAt + timeoutMs,
-        signal: disconnected,
-      });
+      const asked = { text: query.query, expr, times, accountId, streams, deadline };
+      const lookbackMs = query.lookback_delta;
+      const answer = await evaluateQuery(
+        parts.store,
+        { ...asked, lookbackMs, signal: disconnected },
+        limits,
+      );
       const seconds = (performance.now() - startedAt) / 1000;
       const { limit = 0, stats = '' } = query;
       return await encodeQueryAnswer(answer, times, { limit, stats, seconds });
-    } catch (error) {
-      throw error instanceof QueryError ? toAppError(error) : error;
     } finally {
       release();
     }
   };
-}
-
-function parse(text: string): Expr {
-  try {
-    return parseQuery(text);
-  } catch (error) {
-    throw error instanceof QueryError ? toAppError(error) : error;
-  }
-}
-
-function toAppError(error: QueryError): AppError {
-  const options = { cause: error };
-  switch (error.failure) {
-    case 'bad_data': {
-      const message = `invalid parameter "query": ${error.message}`;
-      return new AppError('malformed', message, { ...options, parameter: 'query' });
-    }
-    case 'execution':
-      return new AppError('execution', error.message, options);
-    case 'timeout':
-    case 'canceled':
-      return new AppError('query_timeout', error.message, options);
-  }
 }
 
 function rangeTimes({ start, end, step: stepMs }: z.output<typeof rangeQuery>): QueryTimes {

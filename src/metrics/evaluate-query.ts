@@ -1,0 +1,69 @@
+/** Evaluates PromQL over the samples of the store, for readers and for rules. */
+import { AppError } from '../model/errors.ts';
+import type { ReadableStream } from '../model/plan.ts';
+import { QueryError } from '../promql/errors.ts';
+import type { Expr } from '../promql/parser/ast.ts';
+import { parseQuery } from '../promql/parser/parser.ts';
+import { type Query, type QueryAnswer, runQuery } from '../promql/query.ts';
+import type { Store } from '../store/port.ts';
+import type { MetricsLimits } from './plan.ts';
+import { createSampleSource } from './sample-source.ts';
+
+export interface QueryInStreams extends Query {
+  readonly accountId: string;
+  readonly streams: readonly ReadableStream[];
+  /** Undefined = 5 minutes. */
+  readonly lookbackMs?: number | undefined;
+  /** On the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const defaultLookbackMs = 300_000;
+const subqueryStepMs = 60_000;
+
+/** @throws AppError `execution`, `query_timeout`, `unavailable` */
+export async function evaluateQuery(
+  store: Pick<Store, 'samples'>,
+  { accountId, streams, lookbackMs, deadline, signal, ...query }: QueryInStreams,
+  limits: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples' | 'maxQuerySamples'>,
+): Promise<QueryAnswer> {
+  const { maxReadSeries: maxSeries, maxReadSamples: maxSamples } = limits;
+  const source = createSampleSource(store, { accountId, streams, maxSeries, maxSamples }, signal);
+  try {
+    return await runQuery(query, source, {
+      lookbackMs: lookbackMs ?? defaultLookbackMs,
+      subqueryStepMs,
+      maxSamples: limits.maxQuerySamples,
+      delayedNameRemoval: false,
+      deadline,
+      signal,
+    });
+  } catch (error) {
+    throw error instanceof QueryError ? toAppError(error) : error;
+  }
+}
+
+/** @throws AppError `malformed` */
+export function parsePromql(text: string): Expr {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    throw error instanceof QueryError ? toAppError(error) : error;
+  }
+}
+
+function toAppError(error: QueryError): AppError {
+  const options = { cause: error };
+  switch (error.failure) {
+    case 'bad_data': {
+      const message = `invalid parameter "query": ${error.message}`;
+      return new AppError('malformed', message, { ...options, parameter: 'query' });
+    }
+    case 'execution':
+      return new AppError('execution', error.message, options);
+    case 'timeout':
+    case 'canceled':
+      return new AppError('query_timeout', error.message, options);
+  }
+}
