@@ -16,7 +16,7 @@ export interface DirectoryCounts {
 /** The others are short-lived, or written by each migration. */
 type CopiedTable = Exclude<
   keyof Tables,
-  'directoryMigrations' | 'exportTickets' | 'sessions' | 'signInLinks'
+  'directoryMigrations' | 'exportTickets' | 'sessions' | 'signInLinks' | 'leases'
 >;
 
 /** In the order of foreign keys, each with the counter of its rows. */
@@ -27,6 +27,7 @@ const tables = {
   tokens: 'tokens',
   tokenAccounts: undefined,
   views: 'views',
+  ruleGroups: undefined,
   receiverMinutes: 'statistics',
   receiverReasons: 'statistics',
   receiverSamples: 'statistics',

@@ -6,7 +6,7 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
 import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
-import type { Session, SignInLink, TakenTicket } from './port.ts';
+import type { Lease, Session, SignInLink, TakenTicket } from './port.ts';
 
 export interface ReceiverRow
   extends Omit<Receiver, 'active' | 'allowedCidrs' | 'limits'>,
@@ -38,6 +38,16 @@ export interface Tables {
   exportTickets: TakenTicket;
   sessions: Session & { createdAtMs: number; usedAtMs: number; expiresAtMs: number };
   signInLinks: SignInLink & { expiresAtMs: number };
+  /** `definition` and `state` are JSON objects. */
+  ruleGroups: {
+    streamId: string;
+    accountId: string;
+    name: string;
+    definition: string;
+    state: string | null;
+    updatedAt: string;
+  };
+  leases: Lease & { holder: string; expiresAtMs: number };
   directoryMigrations: { version: number; appliedAt: string };
 }
 

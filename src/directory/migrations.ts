@@ -162,6 +162,26 @@ const signInLinks: Step = (text) => [
   )`,
 ];
 
+/** Rule groups of streams with the state of their alerts; leases, of which one node holds each. */
+const ruleGroups: Step = (text) => [
+  sql`create table rule_groups (
+    stream_id ${text} not null references streams (stream_id) on delete cascade,
+    account_id ${text} not null,
+    name ${text} not null,
+    definition ${text} not null,
+    state ${text},
+    updated_at ${text} not null,
+    constraint rule_groups_key primary key (stream_id, name)
+  )`,
+  sql`create index rule_groups_by_account on rule_groups (account_id)`,
+  sql`create table leases (
+    name ${text} primary key,
+    holder ${text} not null,
+    epoch bigint not null,
+    expires_at_ms bigint not null
+  )`,
+];
+
 /** Position + 1 is the version. A released step never changes. */
 const steps = [
   initial,
@@ -170,6 +190,7 @@ const steps = [
   tokensOfAllAccounts,
   sessions,
   signInLinks,
+  ruleGroups,
 ];
 
 /**

@@ -14,6 +14,7 @@ import type {
   TokenType,
   View,
 } from '../model/account.ts';
+import type { GroupState, RuleGroup, StoredRuleGroup } from '../model/rules.ts';
 import type {
   MinuteSpan,
   ReceiverHistory,
@@ -183,11 +184,47 @@ export interface SignInLink {
   readonly tokenDigest: string;
 }
 
+export interface RuleGroupKey {
+  readonly streamId: string;
+  readonly name: string;
+}
+
+/** Rule groups and their state, deleted with the stream. @throws AppError `unavailable` */
+export interface RuleStore {
+  /** Ordered by stream and name. @param accountId undefined = of all accounts */
+  listRuleGroups(accountId: string | undefined): Promise<StoredRuleGroup[]>;
+  /**
+   * Adds groups to the stream, and replaces those with the same names; these keep their state.
+   * @throws AppError `not_found`; `conflict` beyond `maxGroups` of the stream
+   */
+  putRuleGroups(streamId: string, groups: readonly RuleGroup[], maxGroups: number): Promise<void>;
+  deleteRuleGroup(key: RuleGroupKey): Promise<boolean>;
+  /** @returns false, without a change, where the lease has a later holder or the group is gone. */
+  saveRuleState(key: RuleGroupKey, state: GroupState, lease: Lease): Promise<boolean>;
+  /**
+   * Takes or prolongs a lease, by the directory's clock.
+   * @returns undefined while somebody else holds it
+   */
+  holdLease(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
+  releaseLease(lease: Lease): Promise<void>;
+}
+
+export interface Lease {
+  readonly name: string;
+  /** Higher than that of every earlier holder. */
+  readonly epoch: number;
+}
+
 /**
  * A write is durable when its promise resolves. Unknown ids resolve to undefined.
  * @throws AppError
  */
-export interface Directory extends StatisticsStore, ViewStore, TicketStore, SessionStore {
+export interface Directory
+  extends StatisticsStore,
+    ViewStore,
+    TicketStore,
+    SessionStore,
+    RuleStore {
   /** One transaction. Resolves to false, without a change, when an account or token exists. */
   seed(seed: DirectorySeed): Promise<boolean>;
 

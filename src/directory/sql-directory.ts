@@ -4,6 +4,7 @@ import { createAccountQueries } from './account-queries.ts';
 import type { Database, Tables } from './database.ts';
 import type { Directory, DirectorySeed, GrantSource } from './port.ts';
 import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
+import { createRuleQueries } from './rule-queries.ts';
 import { createSessionQueries } from './session-queries.ts';
 import { createStatisticsQueries } from './statistics-queries.ts';
 import { createTicketQueries } from './ticket-queries.ts';
@@ -20,6 +21,7 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
     ...createViewQueries(database),
     ...createTicketQueries(database),
     ...createSessionQueries(database),
+    ...createRuleQueries(database),
     seed: (seed) =>
       database.write(async (tx) => {
         if (!(await isEmpty(tx))) return false;

@@ -8,6 +8,7 @@ import { sessionContract } from './session-contract.ts';
 import { statisticsContract } from './statistics-contract.ts';
 import { ticketContract } from './ticket-contract.ts';
 import { tokenContract } from './token-contract.ts';
+import { ruleContract } from './rule-contract.ts';
 import { viewContract } from './view-contract.ts';
 
 /** @param open opens a new, empty directory; the contract closes it. */
@@ -146,6 +147,7 @@ export function directoryContract(
     tokenContract(() => directory);
     statisticsContract(() => directory);
     viewContract(() => directory);
+    ruleContract(() => directory);
     ticketContract(() => directory);
     sessionContract(() => directory);
 

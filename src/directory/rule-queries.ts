@@ -1,0 +1,143 @@
+/** Rule groups, the state of their alerts, and leases, in the directory's database. */
+import { sql, type Transaction } from 'kysely';
+import { AppError } from '../model/errors.ts';
+import type { GroupState, RuleGroup } from '../model/rules.ts';
+import type { Database, Tables } from './database.ts';
+import type { RuleStore } from './port.ts';
+
+export function createRuleQueries(database: Database): RuleStore {
+  return { ...createGroupQueries(database), ...createLeaseQueries(database) };
+}
+
+function createGroupQueries(database: Database): Omit<RuleStore, 'holdLease' | 'releaseLease'> {
+  return {
+    async listRuleGroups(accountId) {
+      const rows = await database.read((db) => {
+        const all = db.selectFrom('ruleGroups').selectAll().orderBy('streamId').orderBy('name');
+        return (accountId === undefined ? all : all.where('accountId', '=', accountId)).execute();
+      });
+      return rows.map(({ definition, state, name: _, ...row }) => ({
+        ...row,
+        group: JSON.parse(definition) as RuleGroup,
+        state: state === null ? undefined : (JSON.parse(state) as GroupState),
+      }));
+    },
+
+    putRuleGroups: (streamId, groups, maxGroups) =>
+      database.write(async (tx) => {
+        const accountId = await accountOf(tx, streamId);
+        const updatedAt = database.timestamp();
+        for (const group of groups) {
+          const definition = JSON.stringify(group);
+          await tx
+            .insertInto('ruleGroups')
+            .values({ streamId, accountId, name: group.name, definition, state: null, updatedAt })
+            .onConflict((conflict) =>
+              conflict.columns(['streamId', 'name']).doUpdateSet({ definition, updatedAt }),
+            )
+            .execute();
+        }
+        await checkCount(tx, streamId, maxGroups);
+      }),
+
+    deleteRuleGroup: ({ streamId, name }) =>
+      database.write(async (tx) => {
+        const { numDeletedRows } = await tx
+          .deleteFrom('ruleGroups')
+          .where('streamId', '=', streamId)
+          .where('name', '=', name)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+
+    saveRuleState: ({ streamId, name }, state, lease) =>
+      database.writeConcurrently(async (tx) => {
+        const { numUpdatedRows } = await tx
+          .updateTable('ruleGroups')
+          .set({ state: JSON.stringify(state) })
+          .where('streamId', '=', streamId)
+          .where('name', '=', name)
+          .where((row) =>
+            row.exists(
+              row
+                .selectFrom('leases')
+                .select('name')
+                .where('leases.name', '=', lease.name)
+                .where('leases.epoch', '=', lease.epoch),
+            ),
+          )
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+  };
+}
+
+function createLeaseQueries(database: Database): Pick<RuleStore, 'holdLease' | 'releaseLease'> {
+  const { clockMs } = database;
+  return {
+    holdLease: (name, holder, ttlMs) =>
+      database.writeConcurrently(async (tx) => {
+        const expiresAtMs = sql<number>`${clockMs} + ${ttlMs}`;
+        const isOther = sql<number>`case when leases.holder = ${holder} then 0 else 1 end`;
+        const row = await tx
+          .insertInto('leases')
+          .values({ name, holder, epoch: 1, expiresAtMs })
+          .onConflict((conflict) =>
+            conflict
+              .column('name')
+              .doUpdateSet({
+                holder,
+                expiresAtMs,
+                epoch: sql<number>`leases.epoch + ${isOther}`,
+              })
+              .where((lease) =>
+                lease.or([
+                  lease('leases.holder', '=', holder),
+                  lease('leases.expiresAtMs', '<=', clockMs),
+                ]),
+              ),
+          )
+          .returning(['name', 'epoch'])
+          .executeTakeFirst();
+        return row && { name: row.name, epoch: Number(row.epoch) };
+      }),
+
+    releaseLease: ({ name, epoch }) =>
+      database.writeConcurrently(async (tx) => {
+        await tx
+          .updateTable('leases')
+          .set({ expiresAtMs: 0 })
+          .where('name', '=', name)
+          .where('epoch', '=', epoch)
+          .execute();
+      }),
+  };
+}
+
+async function accountOf(tx: Transaction<Tables>, streamId: string): Promise<string> {
+  const stream = await tx
+    .selectFrom('streams')
+    .select('accountId')
+    .where('streamId', '=', streamId)
+    .executeTakeFirst();
+  if (stream) return stream.accountId;
+  throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
+}
+
+async function checkCount(
+  tx: Transaction<Tables>,
+  streamId: string,
+  maxGroups: number,
+): Promise<void> {
+  const { count } = await tx
+    .selectFrom('ruleGroups')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('streamId', '=', streamId)
+    .executeTakeFirstOrThrow();
+  if (count <= maxGroups) return;
+  throw new AppError(
+    'conflict',
+    `cannot save the rules: the stream would have ${count} groups, at most ${maxGroups} are ` +
+      'allowed; delete some first',
+  );
+}

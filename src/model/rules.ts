@@ -1,0 +1,118 @@
+/** Rules that a service evaluates by itself: what is stored of them, and their state. */
+
+/** Rules of a stream, evaluated together, in order. */
+export interface RuleGroup {
+  /** Unique within the stream. */
+  readonly name: string;
+  readonly intervalMs: number;
+  /** How far in the past rules are evaluated, for late data. */
+  readonly queryOffsetMs: number;
+  /** Most alerts or samples of one rule; 0 = the limit of the service. */
+  readonly limit: number;
+  readonly rules: readonly Rule[];
+}
+
+interface NamedRule {
+  /** Name of the alert, or of the recorded metric. */
+  readonly name: string;
+  readonly query: RuleQuery;
+  /** Of the group and of the rule. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface RecordingRule extends NamedRule {
+  readonly kind: 'recording';
+}
+
+export interface AlertingRule extends NamedRule {
+  readonly kind: 'alerting';
+  readonly forMs: number;
+  readonly keepFiringForMs: number;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export type Rule = AlertingRule | RecordingRule;
+
+export type RuleQuery =
+  | { readonly type: 'prometheus'; readonly expr: string }
+  | ({ readonly type: 'logs' } & LogsRuleQuery);
+
+/** A stat of the logs of a window that ends at the evaluation. */
+export interface LogsRuleQuery {
+  readonly query: string;
+  /** Such as `count` or `p95(label.duration_ms)`. */
+  readonly stat: string;
+  /** Fields, separated by commas; empty = one group. */
+  readonly by: string;
+  readonly windowMs: number;
+  /** Groups that the rule selects; undefined = all. */
+  readonly condition: RuleCondition | undefined;
+}
+
+export const comparisons = ['>', '>=', '<', '<=', '==', '!='] as const;
+
+export interface RuleCondition {
+  readonly op: (typeof comparisons)[number];
+  readonly value: number;
+}
+
+/** One element of the vector that a rule's query evaluates to. */
+export interface RuleSample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** An alert of one label set. Times are Unix ms. */
+export interface Alert {
+  /** `inactive` = resolved, kept to notify receivers. */
+  readonly state: 'pending' | 'firing' | 'inactive';
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** As Prometheus prints it. */
+  readonly value: string;
+  readonly activeAtMs: number;
+  readonly firedAtMs?: number | undefined;
+  readonly resolvedAtMs?: number | undefined;
+  /** Since when it fires only because of `keep_firing_for`. */
+  readonly keepFiringSinceMs?: number | undefined;
+}
+
+export interface RuleState {
+  readonly health: 'ok' | 'err';
+  /** Empty = none. */
+  readonly lastError: string;
+  readonly evaluatedAtMs: number;
+  readonly seconds: number;
+  readonly alerts: readonly Alert[];
+}
+
+/** Survives restarts of the evaluator. */
+export interface GroupState {
+  readonly evaluatedAtMs: number;
+  readonly seconds: number;
+  /** By `ruleKeys`. */
+  readonly rules: Readonly<Record<string, RuleState>>;
+  /** One alert per failing rule. */
+  readonly failures: readonly Alert[];
+}
+
+export interface StoredRuleGroup {
+  readonly accountId: string;
+  readonly streamId: string;
+  readonly group: RuleGroup;
+  /** Undefined before the first evaluation. */
+  readonly state: GroupState | undefined;
+  /** ISO 8601 UTC. */
+  readonly updatedAt: string;
+}
+
+/** A changed expression keeps the state of its rule, a changed name or label does not. */
+export function ruleKeys(rules: readonly Rule[]): string[] {
+  const seen = new Map<string, number>();
+  return rules.map(({ kind, name, labels }) => {
+    const key = JSON.stringify([kind, name, Object.entries(labels)]);
+    const earlier = seen.get(key) ?? 0;
+    seen.set(key, earlier + 1);
+    return earlier === 0 ? key : `${key}#${earlier}`;
+  });
+}

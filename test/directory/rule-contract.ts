@@ -1,0 +1,77 @@
+/** Contract of the directory: rule groups and leases. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'node:test';
+import type { Directory } from '../../src/directory/port.ts';
+import type { GroupState, RuleGroup } from '../../src/model/rules.ts';
+import { rejectsWith } from './fixtures.ts';
+
+const group: RuleGroup = {
+  name: 'a',
+  intervalMs: 60_000,
+  queryOffsetMs: 0,
+  limit: 0,
+  rules: [{ kind: 'recording', name: 'b', query: { type: 'prometheus', expr: 'c' }, labels: {} }],
+};
+const state: GroupState = { evaluatedAtMs: 1, seconds: 0.5, rules: {}, failures: [] };
+
+/** @param current returns the directory of the running test. */
+export function ruleContract(current: () => Directory): void {
+  const createStream = async () => {
+    const { accountId } = await current().createAccount({ name: 'rules', eventsPerSecond: null });
+    return current().createStream({ accountId, name: 'rules', retentionDays: 1 });
+  };
+
+  test('keeps rule groups of a stream until they or the stream are deleted', async () => {
+    const directory = current();
+    const { accountId, streamId } = await createStream();
+    await directory.putRuleGroups(streamId, [{ ...group, name: 'z' }, group], 2);
+    const [first, second] = await directory.listRuleGroups(accountId);
+    assert.deepEqual(first?.group, group);
+    assert.equal(first.streamId, streamId);
+    assert.equal(first.state, undefined);
+    assert.equal(second?.group.name, 'z');
+    const full = directory.putRuleGroups(streamId, [{ ...group, name: 'third' }], 2);
+    await rejectsWith('conflict', full);
+    assert.equal((await directory.listRuleGroups(accountId)).length, 2);
+    assert.equal(await directory.deleteRuleGroup({ streamId, name: 'z' }), true);
+    assert.equal(await directory.deleteRuleGroup({ streamId, name: 'z' }), false);
+    await directory.deleteStream(streamId);
+    assert.deepEqual(await directory.listRuleGroups(accountId), []);
+  });
+
+  test('a replaced rule group keeps its state', async () => {
+    const directory = current();
+    const { accountId, streamId } = await createStream();
+    const key = { streamId, name: 'a' };
+    await directory.putRuleGroups(streamId, [group], 2);
+    const lease = await directory.holdLease('state', 'me', 60_000);
+    assert.ok(lease);
+    assert.equal(await directory.saveRuleState(key, state, lease), true);
+    await directory.putRuleGroups(streamId, [{ ...group, intervalMs: 1_000 }], 2);
+    const [stored] = await directory.listRuleGroups(accountId);
+    assert.deepEqual(stored?.state, state);
+    assert.equal(stored.group.intervalMs, 1_000);
+    assert.equal(await directory.saveRuleState({ ...key, name: 'gone' }, state, lease), false);
+  });
+
+  test('a lease has one holder, and fences the state that an earlier one saves', async () => {
+    const directory = current();
+    const { streamId } = await createStream();
+    await directory.putRuleGroups(streamId, [group], 1);
+    const key = { streamId, name: 'a' };
+    const first = await directory.holdLease('fence', 'first', 1);
+    assert.ok(first);
+    await sleep(20);
+    const second = await directory.holdLease('fence', 'second', 60_000);
+    assert.ok(second && second.epoch > first.epoch);
+    assert.equal(await directory.holdLease('fence', 'first', 60_000), undefined);
+    assert.deepEqual(await directory.holdLease('fence', 'second', 60_000), second);
+    assert.equal(await directory.saveRuleState(key, state, first), false);
+    assert.equal(await directory.saveRuleState(key, state, second), true);
+    await directory.releaseLease(first);
+    assert.equal(await directory.holdLease('fence', 'first', 60_000), undefined);
+    await directory.releaseLease(second);
+    assert.ok(await directory.holdLease('fence', 'first', 60_000));
+  });
+}
