@@ -13,6 +13,7 @@ const words = [
   'patterns',
   'codec',
   'promql',
+  'rules',
   'config',
   'files',
   'channel',
@@ -21,7 +22,7 @@ const words = [
 /** Parts: each imports words alone. */
 const leaves = ['admission', 'protocols', 'queue', 'store', 'engine', 'directory'];
 /** What happens in which order: words, and the port.ts of leaves. */
-const spines = ['ingest', 'stream', 'metrics', 'admin'];
+const spines = ['ingest', 'stream', 'metrics', 'alerts', 'admin'];
 /** Words, spines, and the port.ts of leaves. */
 const edges = ['server', 'workers'];
 /** The command line sees all that opens a service, besides words and ports. */

@@ -1,0 +1,115 @@
+/** Rule files: what they mean, and the places of faults. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { AppError } from '../model/errors.ts';
+import { readRuleFile } from './rule-file.ts';
+import { writeRuleFile } from './write-rule-file.ts';
+
+const options = {
+  checkLogs: ({ stat }: { readonly stat: string }) =>
+    stat === 'count' ? undefined : `unknown stat ${stat}`,
+};
+
+const file = `# comment
+groups:
+- name: availability
+  interval: 30s
+  query_offset: 1m
+  limit: 10
+  labels: { team: infra }
+  rules:
+  - record: job:up:sum
+    expr: sum by (job) (up)
+  - alert: Down
+    expr: |
+      up == 0
+    for: 5m
+    keep_firing_for: 1h30m
+    labels: { severity: 1 }
+    annotations:
+      summary: '{{ $labels.job }} is down'
+- name: errors
+  type: logs
+  rules:
+  - alert: Errors
+    query: severity>=error
+    by: [service, host]
+    window: 5m
+    condition: '>= 1e2'
+`;
+
+suite('rule files', () => {
+  test('groups with alerts, recorded metrics and logs', () => {
+    const [first, second] = readRuleFile(file, options);
+    assert.deepEqual(first, {
+      name: 'availability',
+      intervalMs: 30_000,
+      queryOffsetMs: 60_000,
+      limit: 10,
+      rules: [
+        {
+          kind: 'recording',
+          name: 'job:up:sum',
+          query: { type: 'prometheus', expr: 'sum by (job) (up)' },
+          labels: { team: 'infra' },
+        },
+        {
+          kind: 'alerting',
+          name: 'Down',
+          query: { type: 'prometheus', expr: 'up == 0\n' },
+          labels: { team: 'infra', severity: '1' },
+          annotations: { summary: '{{ $labels.job }} is down' },
+          forMs: 300_000,
+          keepFiringForMs: 5_400_000,
+        },
+      ],
+    });
+    assert.equal(second?.intervalMs, 60_000);
+    assert.deepEqual(second.rules[0]?.query, {
+      type: 'logs',
+      query: 'severity>=error',
+      stat: 'count',
+      by: 'service,host',
+      windowMs: 300_000,
+      condition: { op: '>=', value: 100 },
+    });
+  });
+
+  test('a written file reads as the same groups', () => {
+    const groups = readRuleFile(file, options);
+    assert.deepEqual(readRuleFile(writeRuleFile(groups), options), groups);
+  });
+
+  const rule = (text: string) => `groups:\n- name: a\n  rules:\n  - ${text}\n`;
+  const faults: readonly (readonly [name: string, text: string, fault: string])[] = [
+    ['no YAML', 'groups: [', '1:10: '],
+    ['an unknown field', 'group: []', '1:8: unknown field "group"'],
+    ['an expression', rule('{alert: A, expr: "up ="}'), '4:22: expr: 1:4: parse error'],
+    ['a missing expression', rule('{alert: A}'), '4:5: a rule needs expr'],
+    ['two kinds', rule('{alert: A, record: b, expr: up}'), '4:5: a rule needs one of alert and'],
+    ['a duration', rule('{alert: A, expr: up, for: 5}'), '4:31: for: must be a duration'],
+    ['a label', rule('{alert: A, expr: up, labels: {a-b: c}}'), '4:40: "a-b" cannot be a label'],
+    ['a template', rule('{alert: A, expr: up, annotations: {a: "{{ x }}"}}'), 'template of a'],
+    ['for of a record', rule('{record: a, expr: up, for: 5m}'), 'for: not in a recording rule'],
+    ['a query of logs', rule('{alert: A, expr: up, query: x}'), 'query: only in a group with'],
+    ['two names', 'groups:\n- {name: a, rules: []}\n- {name: a, rules: []}', '3:10: group "a"'],
+    [
+      'a stat',
+      'groups:\n- name: a\n  type: logs\n  rules:\n  - {alert: A, stat: x, window: 5m}',
+      'unknown stat x',
+    ],
+  ];
+  for (const [name, text, fault] of faults) {
+    test(`names the place of a fault: ${name}`, () => {
+      assert.throws(
+        () => readRuleFile(text, options),
+        (error) => {
+          assert.ok(error instanceof AppError);
+          assert.equal(error.code, 'malformed');
+          assert.ok(error.message.includes(fault), error.message);
+          return true;
+        },
+      );
+    });
+  }
+});

@@ -1,0 +1,258 @@
+/**
+ * Reads rule groups in Prometheus' file format, with groups of `type: logs` besides. Faults name
+ * line and column.
+ * https://prometheus.io/docs/prometheus/latest/configuration/recording_rules/
+ */
+import { LineCounter, parseDocument, type Document } from 'yaml';
+import { z } from 'zod';
+import { AppError } from '../model/errors.ts';
+import { comparisons, type LogsRuleQuery, type Rule, type RuleGroup } from '../model/rules.ts';
+import { QueryError } from '../promql/errors.ts';
+import { isPlainMetricName } from '../promql/labels.ts';
+import { parseDuration } from '../promql/parser/numbers.ts';
+import { parseQuery } from '../promql/parser/parser.ts';
+import { messageOf } from '../std/error-text.ts';
+import { compileTemplate } from './template.ts';
+
+export interface RuleFileOptions {
+  /** @returns what is wrong with the query, stat or fields of a rule on logs. */
+  readonly checkLogs: (query: LogsRuleQuery) => string | undefined;
+}
+
+const maxGroups = 500;
+const maxRules = 1_000;
+const maxFaults = 10;
+const defaultIntervalMs = 60_000;
+const minIntervalMs = 1_000;
+/** A year. */
+const maxDurationMs = 366 * 86_400_000;
+
+const durationForm = 'must be a duration such as 30s, 5m or 1h30m';
+const duration = z
+  .string({ error: durationForm })
+  .transform((value) => (value === '0' ? 0 : (parseDuration(value) ?? Number.NaN) * 1000))
+  .refine((value) => value >= 0 && value <= maxDurationMs, { error: durationForm });
+const texts = z.record(z.string(), z.string({ error: 'must be a text' }), {
+  error: 'must be a map of names and texts',
+});
+const nonEmpty = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
+const conditionForm = 'must be a comparison with a number, such as > 10';
+const condition = z.string({ error: conditionForm }).transform((value, context) => {
+  const [, op, number] =
+    /^\s*(>=|<=|==|!=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i.exec(value) ?? [];
+  const found = comparisons.find((one) => one === op);
+  if (found !== undefined) return { op: found, value: Number(number) };
+  context.issues.push({ code: 'custom', message: conditionForm, input: value });
+  return z.NEVER;
+});
+
+const ruleSchema = z.strictObject({
+  record: nonEmpty.optional(),
+  alert: nonEmpty.optional(),
+  expr: nonEmpty.optional(),
+  query: z.string({ error: 'must be a text' }).optional(),
+  stat: nonEmpty.optional(),
+  by: z.union([nonEmpty, z.array(nonEmpty)], { error: 'must be a list of fields' }).optional(),
+  window: duration.optional(),
+  condition: condition.optional(),
+  for: duration.optional(),
+  keep_firing_for: duration.optional(),
+  labels: texts.optional(),
+  annotations: texts.optional(),
+});
+
+const groupSchema = z.strictObject({
+  name: nonEmpty.max(200, { error: 'must have at most 200 characters' }),
+  type: z.enum(['prometheus', 'logs'], { error: 'must be prometheus or logs' }).optional(),
+  interval: duration.optional(),
+  query_offset: duration.optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
+    .optional(),
+  labels: texts.optional(),
+  rules: z
+    .array(ruleSchema, { error: 'must be a list of rules' })
+    .max(maxRules, { error: `must have at most ${maxRules} rules` }),
+});
+
+const fileSchema = z.strictObject({
+  groups: z
+    .array(groupSchema, { error: 'must be a list of groups' })
+    .max(maxGroups, { error: `must have at most ${maxGroups} groups` }),
+});
+
+type FileGroup = z.output<typeof groupSchema>;
+type FileRule = z.output<typeof ruleSchema>;
+type Path = readonly PropertyKey[];
+type Report = (path: Path, message: string) => void;
+
+/** @throws AppError `malformed` with up to ten faults */
+export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[] {
+  const lines = new LineCounter();
+  // Every scalar is a text, as in Prometheus.
+  const document = parseDocument(text, { schema: 'failsafe', lineCounter: lines });
+  const faults: string[] = [];
+  const addAt = (offset: number, message: string) => {
+    const { line, col } = lines.linePos(offset);
+    faults.push(`${Math.max(line, 1)}:${Math.max(col, 1)}: ${message}`);
+  };
+  for (const { pos, message } of document.errors) addAt(pos[0], message.split('\n')[0]!);
+  fail(faults);
+  const report: Report = (path, message) => addAt(offsetOf(document, path), message);
+  const parsed = fileSchema.safeParse(document.toJS({ maxAliasCount: 100 }) ?? {});
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) reportIssue(issue, report);
+    fail(faults);
+    throw parsed.error;
+  }
+  const names = new Set<string>();
+  const groups = parsed.data.groups.map((group, i) => {
+    const path = ['groups', i];
+    const isKnown = names.has(group.name);
+    if (isKnown) report([...path, 'name'], `group ${quote(group.name)} appears twice`);
+    names.add(group.name);
+    return toGroup(group, { ...options, path, report });
+  });
+  fail(faults);
+  return groups;
+}
+
+interface Context extends RuleFileOptions {
+  readonly path: Path;
+  readonly report: Report;
+}
+
+function toGroup(group: FileGroup, context: Context): RuleGroup {
+  const { name, interval = defaultIntervalMs, query_offset = 0, limit = '0' } = group;
+  const { path, report } = context;
+  if (interval < minIntervalMs) report([...path, 'interval'], 'interval: must be at least 1s');
+  checkLabels(group.labels, [...path, 'labels'], report);
+  return {
+    name,
+    intervalMs: interval,
+    queryOffsetMs: query_offset,
+    limit: Number(limit),
+    rules: group.rules.map((rule, i) =>
+      toRule(rule, group, { ...context, path: [...path, 'rules', i] }),
+    ),
+  };
+}
+
+function toRule(rule: FileRule, group: FileGroup, context: Context): Rule {
+  const { path, report } = context;
+  const { record, alert, annotations = {} } = rule;
+  const labels = { ...group.labels, ...rule.labels };
+  if ((record === undefined) === (alert === undefined)) {
+    report(path, 'a rule needs one of alert and record');
+  }
+  const query = group.type === 'logs' ? toLogsQuery(rule, context) : toPromQuery(rule, context);
+  checkLabels(rule.labels, [...path, 'labels'], report);
+  checkTemplates(rule.labels, [...path, 'labels'], report);
+  checkTemplates(annotations, [...path, 'annotations'], report);
+  if (record === undefined) {
+    const { for: forMs = 0, keep_firing_for: keepFiringForMs = 0 } = rule;
+    const name = alert ?? '';
+    return { kind: 'alerting', name, query, labels, annotations, forMs, keepFiringForMs };
+  }
+  if (!isPlainMetricName(record)) {
+    report([...path, 'record'], `record: ${quote(record)} is no name of a metric`);
+  }
+  for (const key of ['for', 'keep_firing_for', 'annotations'] as const) {
+    if (rule[key] !== undefined) report([...path, key], `${key}: not in a recording rule`);
+  }
+  return { kind: 'recording', name: record, query, labels };
+}
+
+function toPromQuery(rule: FileRule, { path, report }: Context): Rule['query'] {
+  for (const key of ['query', 'stat', 'by', 'window', 'condition'] as const) {
+    if (rule[key] !== undefined) report([...path, key], `${key}: only in a group with type: logs`);
+  }
+  const { expr } = rule;
+  if (expr === undefined) report(path, 'a rule needs expr');
+  else {
+    try {
+      parseQuery(expr);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      report([...path, 'expr'], `expr: ${error.message}`);
+    }
+  }
+  return { type: 'prometheus', expr: expr ?? '' };
+}
+
+function toLogsQuery(rule: FileRule, { path, report, checkLogs }: Context): Rule['query'] {
+  if (rule.expr !== undefined) report([...path, 'expr'], 'expr: not in a group with type: logs');
+  if (rule.window === undefined || rule.window < 1000) {
+    report(
+      rule.window === undefined ? path : [...path, 'window'],
+      'a rule on logs needs window, of at least 1s',
+    );
+  }
+  if (rule.alert !== undefined && rule.condition === undefined) {
+    report(path, 'an alert on logs needs condition, such as > 10');
+  }
+  const { query = '', stat = 'count', by = [], window: windowMs = 0 } = rule;
+  const fields = typeof by === 'string' ? by : by.join(',');
+  const logs = { query, stat, by: fields, windowMs, condition: rule.condition };
+  const fault = checkLogs(logs);
+  if (fault !== undefined) report(path, fault);
+  return { type: 'logs', ...logs };
+}
+
+const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+function checkLabels(labels: FileRule['labels'], path: Path, report: Report): void {
+  for (const name of Object.keys(labels ?? {})) {
+    if (labelName.test(name) && name !== '__name__' && name !== 'alertname') continue;
+    report([...path, name], `${quote(name)} cannot be a label of a rule`);
+  }
+}
+
+function checkTemplates(
+  templates: Readonly<Record<string, string>> | undefined,
+  path: Path,
+  report: Report,
+): void {
+  for (const [name, text] of Object.entries(templates ?? {})) {
+    try {
+      compileTemplate(text);
+    } catch (error) {
+      report([...path, name], `template of ${name}: ${messageOf(error)}`);
+    }
+  }
+}
+
+function reportIssue(issue: z.core.$ZodIssue, report: Report): void {
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys) report([...issue.path, key], `unknown field ${quote(key)}`);
+    return;
+  }
+  const field = issue.path.at(-1);
+  report(issue.path, typeof field === 'string' ? `${field}: ${issue.message}` : issue.message);
+}
+
+/** Of the value at the path, or of the nearest one around it. */
+function offsetOf(document: Document, path: Path): number {
+  for (let depth = path.length; depth >= 0; depth -= 1) {
+    const node: unknown = document.getIn(path.slice(0, depth), true);
+    if (typeof node !== 'object' || node === null || !('range' in node)) continue;
+    const { range } = node;
+    if (Array.isArray(range)) return Number(range[0]);
+  }
+  return 0;
+}
+
+function fail(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const more = faults.length > maxFaults ? `; and ${faults.length - maxFaults} more` : '';
+  throw new AppError(
+    'malformed',
+    `cannot accept the rules: ${faults.slice(0, maxFaults).join('; ')}${more}`,
+    { parameter: 'rules' },
+  );
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}

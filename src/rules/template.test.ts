@@ -1,0 +1,53 @@
+/** Templates: what they expand to, and what is refused. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { compileTemplate, TemplateError } from './template.ts';
+
+const sample = { labels: { job: 'api', 'k8s.pod': 'a-1', at: 'host:9100' }, value: 1234567.5 };
+
+/** Texts as Prometheus expands them. */
+const expansions: readonly (readonly [template: string, text: string])[] = [
+  ['plain } and { text', 'plain } and { text'],
+  ['{{ $labels.job }} {{.Labels.job}} [{{ $labels.missing }}]', 'api api []'],
+  ['{{ index $labels "k8s.pod" }}', 'a-1'],
+  ['{{ $value }}', '1.2345675e+06'],
+  ['{{ $value | humanize }}', '1.235M'],
+  ['{{ humanize1024 $value }}', '1.177Mi'],
+  ['{{ 3661 | humanizeDuration }}', '1h 1m 1s'],
+  ['{{ 0.5 | humanizeDuration }}', '500ms'],
+  ['{{ 0.1234 | humanizePercentage }}', '12.34%'],
+  ['{{ printf "%.2f of %s" $value $labels.job }}', '1234567.50 of api'],
+  ['{{ $value | printf "%5.1f%%" }}', '1234567.5%'],
+  ['{{ $labels.job | toUpper | printf "%q" }}', '"API"'],
+  ['{{ $labels.at | stripPort | title }}', 'Host'],
+  ['{{ printf "%s" (toUpper $labels.job) }}', 'API'],
+  ['a {{- " b " -}} c', 'a b c'],
+  ['{{/* a comment */}}x', 'x'],
+  ['{{ `raw "text"` }}', 'raw "text"'],
+  ['{{ 1435065584.128 | humanizeTimestamp }}', '2015-06-23 13:19:44.128 +0000 UTC'],
+];
+
+const faults: readonly (readonly [template: string, fault: RegExp])[] = [
+  ['{{ $labels.job', /is not closed/],
+  ['{{ }}', /missing/],
+  ['{{ if $value }}x{{ end }}', /cannot use "if"/],
+  ['{{ query "up" }}', /cannot use "query"/],
+  ['{{ $value | $labels.job }}', /is no function/],
+  ['{{ (1 }}', /not closed/],
+  ['{{ toUpper }}', /toUpper needs 1 arguments, not 0/],
+  ['{{ $value ] }}', /cannot read/],
+];
+
+suite('templates', () => {
+  for (const [template, text] of expansions) {
+    test(`expands ${template}`, () => assert.equal(compileTemplate(template)(sample), text));
+  }
+  for (const [template, fault] of faults) {
+    test(`refuses ${template}`, () => {
+      assert.throws(
+        () => compileTemplate(template),
+        (error) => error instanceof TemplateError && fault.test(error.message),
+      );
+    });
+  }
+});

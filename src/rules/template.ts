@@ -1,0 +1,196 @@
+/**
+ * Templates of labels and annotations: the part of Prometheus' templates that inserts values. They
+ * have no conditions, loops or queries.
+ * https://prometheus.io/docs/prometheus/latest/configuration/template_reference/
+ */
+import type { RuleSample } from '../model/rules.ts';
+import { humanize, humanize1024, humanizeDuration, humanizePercentage } from './humanize.ts';
+import { formatGo, sprintf } from './sprintf.ts';
+
+export type Template = (sample: RuleSample) => string;
+
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+}
+
+type TemplateValue = string | number | Readonly<Record<string, string>>;
+type Term = (sample: RuleSample) => TemplateValue;
+type TemplateFunction = (...values: readonly TemplateValue[]) => TemplateValue;
+
+const action =
+  /\{\{(?:-(?=\s))?((?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?)(?:(?<=\s)-)?\}\}/g;
+const token = new RegExp(
+  [
+    String.raw`\s*(?:(\$?[a-zA-Z_]\w*)?((?:\.[a-zA-Z_]\w*)+)`,
+    String.raw`(\$?[a-zA-Z_]\w*)`,
+    '("(?:[^"\\\\]|\\\\[^])*"|`[^`]*`)',
+    String.raw`([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)`,
+    String.raw`([|()]))`,
+  ].join('|'),
+  'gy',
+);
+
+/** @throws TemplateError that names what is unknown */
+export function compileTemplate(text: string): Template {
+  const parts: Term[] = [];
+  let at = 0;
+  let trimNext = false;
+  const addText = (piece: string, trimEnd: boolean) => {
+    const begun = trimNext ? piece.trimStart() : piece;
+    const shown = trimEnd ? begun.trimEnd() : begun;
+    parts.push(() => shown);
+  };
+  for (const match of text.matchAll(action)) {
+    const [whole, inner = ''] = match;
+    addText(text.slice(at, match.index), /^\{\{-\s/.test(whole));
+    if (!inner.trim().startsWith('/*')) parts.push(compilePipeline(inner));
+    trimNext = /\s-\}\}$/.test(whole);
+    at = match.index + whole.length;
+  }
+  const rest = text.slice(at);
+  if (rest.includes('{{')) throw new TemplateError('{{ is not closed by }}');
+  addText(rest, false);
+  return (sample) => parts.map((part) => toText(part(sample))).join('');
+}
+
+interface Token {
+  readonly kind: 'name' | 'text' | 'number' | 'mark';
+  readonly text: string;
+}
+
+function tokenize(source: string): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (source.slice(at).trim() !== '') {
+    token.lastIndex = at;
+    const match = token.exec(source);
+    if (match === null) throw new TemplateError(`cannot read ${quote(source.slice(at).trim())}`);
+    const [, base = '', path, name, text, number, mark] = match;
+    if (path !== undefined) tokens.push({ kind: 'name', text: base + path });
+    else if (name !== undefined) tokens.push({ kind: 'name', text: name });
+    else if (text !== undefined) tokens.push({ kind: 'text', text: unquote(text) });
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number });
+    else tokens.push({ kind: 'mark', text: mark! });
+    at = token.lastIndex;
+  }
+  return tokens;
+}
+
+function compilePipeline(source: string): Term {
+  const tokens = tokenize(source);
+  let at = 0;
+  const isMark = (text: string) => tokens[at]?.kind === 'mark' && tokens[at]!.text === text;
+
+  function pipeline(): Term {
+    let value = command(undefined);
+    while (isMark('|')) {
+      at += 1;
+      value = command(value);
+    }
+    return value;
+  }
+
+  /** @param piped becomes the last argument. */
+  function command(piped: Term | undefined): Term {
+    const first = tokens[at];
+    if (first === undefined) throw new TemplateError('an expression is missing in {{ }}');
+    const call = first.kind === 'name' ? functionOf(first.text) : undefined;
+    if (call === undefined) {
+      const value = operand();
+      if (piped !== undefined) throw new TemplateError(`${quote(first.text)} is no function`);
+      if (at < tokens.length && !isMark('|') && !isMark(')')) {
+        throw new TemplateError(`unexpected ${quote(tokens[at]!.text)}`);
+      }
+      return value;
+    }
+    at += 1;
+    const values: Term[] = [];
+    while (at < tokens.length && !isMark('|') && !isMark(')')) values.push(operand());
+    if (piped !== undefined) values.push(piped);
+    if (values.length < call.length) {
+      throw new TemplateError(`${first.text} needs ${call.length} arguments, not ${values.length}`);
+    }
+    return (sample) => call(...values.map((value) => value(sample)));
+  }
+
+  function operand(): Term {
+    const { kind, text } = tokens[at]!;
+    at += 1;
+    if (kind === 'text') return () => text;
+    if (kind === 'number') return () => Number(text);
+    if (kind === 'name') return variable(text);
+    if (text !== '(') throw new TemplateError(`unexpected ${quote(text)}`);
+    const inner = pipeline();
+    if (!isMark(')')) throw new TemplateError('( is not closed by )');
+    at += 1;
+    return inner;
+  }
+
+  const compiled = pipeline();
+  if (at < tokens.length) throw new TemplateError(`unexpected ${quote(tokens[at]!.text)}`);
+  return compiled;
+}
+
+function variable(name: string): Term {
+  if (name === '$value' || name === '.Value') return ({ value }) => value;
+  if (name === '$labels' || name === '.Labels') return ({ labels }) => labels;
+  if (/^\$?\.?externalLabels|^\.ExternalLabels|^\$?\.?externalURL|^\.ExternalURL/.test(name)) {
+    return () => '';
+  }
+  const [, label] = /^(?:\$labels|\.Labels)\.(\w+)$/.exec(name) ?? [];
+  if (label !== undefined) return ({ labels }) => labels[label] ?? '';
+  const known = Object.keys(functions).join(', ');
+  throw new TemplateError(
+    `cannot use ${quote(name)}: known are $value, $labels.<name>, and the functions ${known}`,
+  );
+}
+
+function functionOf(name: string): TemplateFunction | undefined {
+  return Object.hasOwn(functions, name) ? functions[name] : undefined;
+}
+
+const functions: Readonly<Record<string, TemplateFunction>> = {
+  humanize: (value) => humanize(toNumber(value)),
+  humanize1024: (value) => humanize1024(toNumber(value)),
+  humanizeDuration: (value) => humanizeDuration(toNumber(value)),
+  humanizePercentage: (value) => humanizePercentage(toNumber(value)),
+  humanizeTimestamp: (value) => toDate(toNumber(value)),
+  index: (map, key) => (typeof map === 'object' ? (map[toText(key)] ?? '') : ''),
+  printf: (form, ...values) => sprintf(toText(form), values.map(toScalar)),
+  stripPort: (value) => toText(value).replace(/:\d+$/, ''),
+  title: (value) => toText(value).replace(/(?<![\p{L}\p{N}'])\p{L}/gu, (one) => one.toUpperCase()),
+  toLower: (value) => toText(value).toLowerCase(),
+  toUpper: (value) => toText(value).toUpperCase(),
+};
+
+function toDate(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime())) return formatGo(seconds);
+  return date.toISOString().replace('T', ' ').replace(/Z$/, ' +0000 UTC');
+}
+
+function toNumber(value: TemplateValue | undefined): number {
+  return typeof value === 'number' ? value : Number(typeof value === 'string' ? value : Number.NaN);
+}
+
+function toScalar(value: TemplateValue): string | number {
+  return typeof value === 'number' ? value : toText(value);
+}
+
+function toText(value: TemplateValue): string {
+  if (typeof value === 'number') return formatGo(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function unquote(text: string): string {
+  if (text.startsWith('`')) return text.slice(1, -1);
+  try {
+    return JSON.parse(text) as string;
+  } catch (cause) {
+    throw new TemplateError(`cannot read the text ${text}`, { cause });
+  }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text);
+}
