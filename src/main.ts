@@ -14,6 +14,7 @@ import type { Config } from './config/schema.ts';
 import { sweepBackups } from './maintenance/backup.ts';
 import { assertWholeDirectory } from './maintenance/unfinished.ts';
 import { type EngineNode, isEngineOnly, openEngineNode } from './service/engine-node.ts';
+import { openAlerts } from './service/alerts.ts';
 import { openDirectory } from './service/open-directory.ts';
 import { openQueue } from './service/open-queue.ts';
 import { openStore, openWriter } from './service/open-store.ts';
@@ -68,6 +69,8 @@ async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const queue = await openQueue(opening);
   const store = await openStore(opening);
   if (store && roles.has('writer')) await openWriter(opening, { queue, store, directory });
+
+  if (store && roles.has('stream')) openAlerts(opening, { ...directoryParts, queue, store });
 
   const readiness = createReadiness(queue, store);
   const addresses = await serve(opening, { ...directoryParts, queue, store, readiness });

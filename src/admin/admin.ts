@@ -3,13 +3,14 @@ import { accountRoutes } from './account-routes.ts';
 import type { AdminContext, AdminOptions, AdminParts } from './context.ts';
 import { receiverRoutes } from './receiver-routes.ts';
 import type { AdminRoute } from './routes.ts';
+import { ruleRoutes } from './rule-routes.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { viewRoutes } from './view-routes.ts';
 
 /** @param now Unix ms. */
 export function adminRoutes(
-  { directory, queue, store, grants, telemetry }: AdminParts,
+  { directory, queue, store, grants, telemetry, ruleOptions }: AdminParts,
   options: AdminOptions,
   now: () => number = Date.now,
 ): readonly AdminRoute[] {
@@ -19,8 +20,8 @@ export function adminRoutes(
     grants.invalidate();
     audit(...change);
   };
-  const context = { directory, queue, store, options, now, record, audit };
-  return [accountRoutes, streamRoutes, receiverRoutes, tokenRoutes, viewRoutes].flatMap(
+  const context = { directory, queue, store, options, now, record, audit, ruleOptions };
+  return [accountRoutes, streamRoutes, receiverRoutes, tokenRoutes, viewRoutes, ruleRoutes].flatMap(
     (routesOf) => routesOf(context),
   );
 }

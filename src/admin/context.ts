@@ -1,6 +1,7 @@
 /** The parts and functions that handlers of the control API use. */
 import type { Directory } from '../directory/port.ts';
 import type { Queue } from '../queue/port.ts';
+import type { RuleFileOptions } from '../rules/rule-file.ts';
 import type { Store } from '../store/port.ts';
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
 import type { AdminCaller } from './authority.ts';
@@ -12,6 +13,7 @@ export interface AdminParts {
   readonly queue: Pick<Queue, 'receiptCutoff' | 'forgetSeries'>;
   readonly store: Pick<Store, 'deleteStreamData'>;
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
+  readonly ruleOptions: RuleFileOptions;
 }
 
 export interface AdminOptions {
@@ -31,7 +33,8 @@ type RecordChange = (
   targetId: string,
 ) => void;
 
-export interface AdminContext extends Pick<AdminParts, 'directory' | 'queue' | 'store'> {
+export interface AdminContext
+  extends Pick<AdminParts, 'directory' | 'queue' | 'store' | 'ruleOptions'> {
   readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;

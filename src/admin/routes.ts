@@ -17,7 +17,7 @@ export interface AdminRequest {
 }
 
 export interface AdminRoute {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below `/api/v1/admin`; parameters as `:name`. */
   readonly path: string;
   readonly operationId: string;
@@ -28,6 +28,8 @@ export interface AdminRoute {
   readonly accountScoped: boolean;
   readonly params: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
+  /** Absent = 64 KiB. */
+  readonly maxBodyBytes?: number | undefined;
   /** Undefined: the answer has no body. */
   readonly response: z.ZodType | undefined;
   readonly successStatus: 200 | 201 | 204;
@@ -43,7 +45,10 @@ export type AdminScope = Extract<Scope, 'admin' | 'operator' | 'logs:read'>;
 type Params = Readonly<Record<string, string>>;
 
 interface Definition<Path extends Params, Body, Request>
-  extends Pick<AdminRoute, 'method' | 'path' | 'operationId' | 'summary' | 'scope'> {
+  extends Pick<
+    AdminRoute,
+    'method' | 'path' | 'operationId' | 'summary' | 'scope' | 'maxBodyBytes'
+  > {
   readonly params?: z.ZodObject & z.ZodType<Path>;
   readonly body?: z.ZodType<Body>;
   /** Absent: the answer has no body. */
@@ -101,7 +106,7 @@ function toRoute<Path extends Params, Body, Request>(
   return { ...definition, params, body, response, successStatus, accountScoped, handle: checked };
 }
 
-type Resource = 'stream' | 'receiver' | 'view' | 'token';
+type Resource = 'stream' | 'receiver' | 'view' | 'token' | 'rule group';
 
 /** @throws AppError `not_found`, also for a resource of another account */
 export function requireOwned<Found extends { readonly accountId: string }>(

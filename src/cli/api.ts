@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import { parseJson, problemText, reasonOf, sendRequest } from './http.ts';
 import { CommandError, exitCodes } from './terminal.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface ControlCall {
   readonly method: Method;

@@ -36,6 +36,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     receiver: 'receivers: endpoints for senders',
     token: 'tokens: credentials of senders and readers',
     view: 'views: searches saved in the explorer',
+    rules: 'rules: alerts and recorded metrics',
   },
   'Run:': {
     serve: 'run the service (weir serve --help)',
@@ -70,6 +71,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   receiver: loadResources,
   token: loadResources,
   view: loadResources,
+  rules: () => import('./rules.ts'),
   serve: () => ({ define: defineServe }),
   doctor: () => import('./doctor/doctor.ts'),
   backup: () => import('./backup.ts'),

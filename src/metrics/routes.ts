@@ -4,6 +4,7 @@
  * has disconnected, the store stops the query.
  * https://prometheus.io/docs/prometheus/latest/querying/api
  */
+import type { RuleStore } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
 import {
   jsonResponse,
@@ -36,6 +37,7 @@ import {
 } from './plan.ts';
 import { createQueryRoutes } from './query-routes.ts';
 import { createRemoteRead, type RemoteReadParts } from './remote-read.ts';
+import { createRuleRoutes } from './rule-routes.ts';
 import { createStatusRoutes } from './status-routes.ts';
 import {
   exemplarsQuery,
@@ -68,6 +70,7 @@ const readResponse: ReadResponse = {
 };
 
 export interface MetricsReadParts extends ReadContextSource, RemoteReadParts {
+  readonly rules: Pick<RuleStore, 'listRuleGroups'>;
   readonly store: Pick<
     Store,
     'samples' | 'series' | 'labelNames' | 'labelValues' | 'metricMetadata' | 'exemplars'
@@ -94,7 +97,9 @@ export function createMetricRoutes(
     }),
     ...labelRoutes(parts, limits),
     ...metricRoutes(parts, limits),
-    ...createStatusRoutes(limits).map((definition) => route('GET', definition)),
+    ...[...createRuleRoutes(parts), ...createStatusRoutes(limits)].map((definition) =>
+      route('GET', definition),
+    ),
     ...createQueryRoutes(parts, limits).flatMap(getAndPost),
   ];
 }

@@ -1,4 +1,4 @@
-/** What clients ask of a Prometheus server about itself, and its rules, of which there are none. */
+/** What clients ask of a Prometheus server about itself. */
 import { z } from 'zod';
 import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
 import { success } from './answers.ts';
@@ -40,13 +40,8 @@ export function createStatusRoutes(limits: MetricsLimits): readonly StatusRoute[
       z.object({ yaml: z.string() }),
       { yaml: '' },
     ),
-    status('rules', 'getRules', 'Empty: rules are evaluated by clients', groups, { groups: [] }),
-    status('alerts', 'getAlerts', 'Empty: rules are evaluated by clients', alerts, { alerts: [] }),
   ];
 }
-
-const groups = z.object({ groups: z.array(z.unknown()) });
-const alerts = z.object({ alerts: z.array(z.unknown()) });
 
 function status<Data extends z.ZodType>(
   path: string,

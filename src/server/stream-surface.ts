@@ -70,6 +70,7 @@ function mountAdmin(
   { admission, identify }: Pick<ReadParts, 'admission' | 'identify'>,
 ): void {
   const parseJson = createJsonParser(app);
+  const maxBytes = route.maxBodyBytes ?? maxAdminBodyBytes;
   app.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: adminPrefix + route.path,
@@ -82,7 +83,8 @@ function mountAdmin(
       if (route.accountScoped && accountId !== undefined) checkAccount(caller, accountId); // 403
       checkScope(caller, route.scope); // 403
       const sent = toRequestBody(raw, reply.raw);
-      const text = route.method === 'GET' ? '' : await readJson(admission, headers, sent);
+      const text =
+        route.method === 'GET' ? '' : await readJson(admission, sent, { headers, maxBytes });
       const body = text === '' ? undefined : await parseJson(request, text); // 400
       const answer = await route.handle({ caller, accountId, params, body });
       reply.code(route.successStatus);
@@ -95,13 +97,13 @@ function mountAdmin(
 /** @throws AppError `unsupported_media` | `too_large` | `timeout` | `malformed` */
 async function readJson(
   admission: Admission,
-  headers: RequestHeaders,
   sent: RequestBody,
+  { headers, maxBytes }: { readonly headers: RequestHeaders; readonly maxBytes: number },
 ): Promise<string> {
   if (headers.contentType.length > 0) admission.bodyFormat(headers, adminBody); // 415
-  admission.checkDeclaredLength(headers, maxAdminBodyBytes); // 413
+  admission.checkDeclaredLength(headers, maxBytes); // 413
   // Too small to count against the memory in flight: administration must work under load.
-  const bytes = await admission.readBody(sent, maxAdminBodyBytes, uncountedMemory);
+  const bytes = await admission.readBody(sent, maxBytes, uncountedMemory);
   if (bytes.length > 0) admission.bodyFormat(headers, adminBody); // 415
   return bytes.toString();
 }

@@ -15,6 +15,7 @@ import { createExportTickets } from '../stream/export-tickets.ts';
 import { createExporter } from '../stream/exporter.ts';
 import { createCompareRoutes } from '../stream/compare-routes.ts';
 import { createPatternRoutes } from '../stream/pattern-routes.ts';
+import { checkLogsRule } from '../stream/stats/rule-query.ts';
 import { createStreamRoutes } from '../stream/routes.ts';
 import { createTailRoutes } from '../stream/tail-routes.ts';
 import { createTail } from '../stream/tail.ts';
@@ -30,6 +31,7 @@ export interface ReadParts extends DirectoryParts {
 
 export type StreamRoutes = Pick<ServerParts, 'reads' | 'tickets' | 'admin' | 'sessions' | 'oidc'>;
 
+const ruleOptions = { checkLogs: checkLogsRule };
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
@@ -60,13 +62,16 @@ export function createReads(
       ...createTailRoutes(tail),
       ...createExportRoutes(exporter, tickets),
       ...createMetricRoutes(
-        { store, grants, now },
+        { store, grants, rules: directory, now },
         { ...config.metrics, queryTimeoutSeconds: config.store.queryTimeoutSeconds },
       ),
       ...createStatisticsRoutes({ directory, statistics, queue, now }),
     ],
     tickets: createTicketRoutes(exporter, tickets),
-    admin: adminRoutes({ directory, grants, queue, store, telemetry: directoryEvents }, addresses),
+    admin: adminRoutes(
+      { directory, grants, queue, store, telemetry: directoryEvents, ruleOptions },
+      addresses,
+    ),
     sessions,
     oidc: oidcOf(config, { directory, sessions, telemetry: directoryEvents }),
   };

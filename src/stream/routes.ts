@@ -50,7 +50,7 @@ import {
   listResponse,
   logRecord,
 } from './responses.ts';
-import { planStats, statsQuery, statsResponse, toStatsResponse } from './stats.ts';
+import { planStats, statsQuery, statsResponse, toStatsResponse } from './stats/stats.ts';
 
 export interface LogReadParts extends ReadContextSource {
   readonly store: Pick<Store, 'list' | 'histogram' | 'facets' | 'stats' | 'fields' | 'fieldValues'>;

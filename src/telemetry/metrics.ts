@@ -207,6 +207,17 @@ export const statisticsMetrics = {
   ),
 };
 
+export const alertMetrics = {
+  weir_rules_evaluations_total: counter('Evaluations of rules', 'outcome'),
+  weir_rules_missed_total: counter('Evaluations of rule groups that were left out'),
+  weir_rules_group_duration_seconds: histogram(
+    'Seconds of one evaluation of a rule group',
+    [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
+  ),
+  weir_rules_write_failures_total: counter('Failed writes of the samples of a rule group'),
+  weir_rules_lease_held: gauge('1 where this process evaluates the rules'),
+};
+
 export const workerMetrics = {
   weir_workers_running: gauge('Worker processes that accept connections'),
   weir_workers_connections: gauge('Open connections of all workers'),
@@ -233,6 +244,7 @@ export const metricTables: readonly (readonly [title: string, table: MetricTable
   ['Engine', { ...engineMetrics, ...engineFrontMetrics }],
   ['Directory', { ...directoryMetrics, ...sharedDirectoryMetrics }],
   ['Receiver statistics', statisticsMetrics],
+  ['Rules', alertMetrics],
   ['Worker processes', workerMetrics],
 ];
 

@@ -34,6 +34,8 @@ test('each operation requires its scope, and operator includes admin', async () 
     updateToken: { name: 'new' },
     createView: { name: 'new', query: '' },
     updateView: { name: 'newer' },
+    checkRules: { rules: '{groups: []}' },
+    putRuleFile: { rules: '{groups: []}' },
   };
   const operations = plane.routes.map((route) => route.operationId);
   assert.equal(new Set(operations).size, operations.length);
@@ -80,6 +82,7 @@ test('answers not_found for ids of other accounts', async () => {
     updateReceiver: { name: 'taken' },
     updateToken: { name: 'taken' },
     updateView: { name: 'taken' },
+    putRuleFile: { rules: '{groups: []}' },
   };
   const callers = [
     callerWith(['admin', 'logs:read'], own),
@@ -253,6 +256,7 @@ function paramsOf(tenant: Tenant, tokenId: string): Record<string, string> {
     streamId: tenant.stream.streamId,
     receiverId: tenant.receiver.receiverId,
     viewId: tenant.view.viewId,
+    name: 'rules',
     tokenId,
   };
 }

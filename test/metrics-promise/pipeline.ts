@@ -267,8 +267,8 @@ export class Pipeline {
     const taking = { admission: turning, queue, claims: createClaims(queue) };
     const events = createIngestEvents(instruments, noLevels);
     const ingest = createIngest({ ...taking, series, events, statistics, now });
-    const reads = createMetricRoutes({ store, grants, now }, config.metrics);
-    const admin = { directory, grants, queue, store, telemetry: directoryEvents };
+    const reads = createMetricRoutes({ store, grants, rules: directory, now }, config.metrics);
+    const admin = { directory, grants, queue, store, telemetry: directoryEvents, ruleOptions };
     const routes = adminRoutes(admin, { ingestUrl: 'https://in.example' }, now);
     return { directory, grants, queue, series, drain, ingest, reads, routes };
   }
@@ -291,10 +291,8 @@ export class Pipeline {
   }
 }
 
-export interface Range {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
+export type Range = { readonly fromMs: number; readonly untilMs: number };
 
+const ruleOptions = { checkLogs: () => undefined };
 const noLevels = { memoryInFlight: () => 0, knownSeries: () => 0 };
 const allTime: Range = { fromMs: 0, untilMs: 4_102_444_800_000 };

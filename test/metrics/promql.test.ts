@@ -202,7 +202,7 @@ suite('PromQL over HTTP', () => {
     });
   });
 
-  test('rules, alerts and status are those of a server without any', async () => {
+  test('rules, alerts and status of an account without any', async () => {
     assert.deepEqual((await ask('rules', {})).body.data, { groups: [] });
     assert.deepEqual((await ask('alerts', {})).body.data, { alerts: [] });
     assert.deepEqual((await ask('status/config', {})).body.data, { yaml: '' });

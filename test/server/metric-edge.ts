@@ -50,7 +50,12 @@ export async function openMetricEdge(): Promise<MetricEdge> {
   const streams = async (id: string) =>
     id === accountId ? [{ ...stream, dataDeletedUntil: null }] : [];
   const reads = createMetricRoutes(
-    { store: store.parts, grants: { streams }, now: () => nowMs },
+    {
+      store: store.parts,
+      grants: { streams },
+      rules: { listRuleGroups: async () => [] },
+      now: () => nowMs,
+    },
     limits,
   );
   const edge = await openEdge({ parts: { reads } });

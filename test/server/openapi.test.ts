@@ -52,6 +52,7 @@ async function openWithAllRoutes(t: TestContext) {
           queue: unused,
           store: unused,
           telemetry: unused,
+          ruleOptions: unused,
         },
         { ingestUrl: 'https://localhost' },
       ),

@@ -1,15 +1,15 @@
 /** Statistics of logs by time and groups: parameters, plan and answers. Pure. */
 import { z } from 'zod';
-import { AppError } from '../model/errors.ts';
-import type { GroupField } from '../model/log-fields.ts';
-import type { Stat, StatsPlan, StatsResult } from '../model/plan.ts';
-import type { ReadContext } from '../model/readable-streams.ts';
-import { parseDuration } from '../promql/parser/numbers.ts';
-import { toGroupField } from '../query/fields.ts';
-import { integer, list, parsed } from '../std/parse-query.ts';
-import { groupFieldForm, parseGroupFields, text } from './parameters.ts';
-import { toBucketRange, toFilter } from './plan.ts';
-import { bucketRange, filters } from './requests.ts';
+import { AppError } from '../../model/errors.ts';
+import type { GroupField } from '../../model/log-fields.ts';
+import type { Stat, StatsPlan, StatsResult } from '../../model/plan.ts';
+import type { ReadContext } from '../../model/readable-streams.ts';
+import { parseDuration } from '../../promql/parser/numbers.ts';
+import { toGroupField } from '../../query/fields.ts';
+import { integer, list, parsed } from '../../std/parse-query.ts';
+import { groupFieldForm, parseGroupFields, text } from '../parameters.ts';
+import { toBucketRange, toFilter } from '../plan.ts';
+import { bucketRange, filters } from '../requests.ts';
 
 const maxStats = 10;
 const maxBy = 3;

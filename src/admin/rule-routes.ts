@@ -1,0 +1,147 @@
+/** Rule groups in the control API, as files in Prometheus' format. */
+import { z } from 'zod';
+import type { Directory } from '../directory/port.ts';
+import type { StoredRuleGroup } from '../model/rules.ts';
+import { readRuleFile } from '../rules/rule-file.ts';
+import { writeRuleFile } from '../rules/write-rule-file.ts';
+import type { AdminContext } from './context.ts';
+import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
+import { streamParams } from './schemas.ts';
+
+const maxGroupsPerStream = 500;
+const maxBodyBytes = 1024 * 1024;
+
+const rules = z.string().meta({
+  description: "Rule groups in Prometheus' file format, YAML.",
+  example: 'groups:\n- name: up\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 5m\n',
+});
+const file = z.strictObject({ rules });
+const groupParams = streamParams.extend({ name: z.string().min(1).max(200) });
+
+const counts = z.object({ groups: z.int(), rules: z.int() });
+const groupsAnswer = z.object({
+  ruleGroups: z.array(
+    z.object({
+      streamId: z.string(),
+      name: z.string(),
+      intervalSeconds: z.number(),
+      rules: z.int(),
+      failing: z.int().meta({ description: 'Rules whose last evaluation failed.' }),
+      pending: z.int().meta({ description: 'Pending alerts.' }),
+      firing: z.int().meta({ description: 'Firing alerts.' }),
+      evaluatedAt: z.string().nullable().meta({ format: 'date-time' }),
+      updatedAt: z.string().meta({ format: 'date-time' }),
+    }),
+  ),
+});
+
+export function ruleRoutes(context: AdminContext): AdminRoute[] {
+  return [...readRoutes(context), ...writeRoutes(context)];
+}
+
+function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
+  return [
+    defineAccountRoute({
+      method: 'GET',
+      path: '/rule-groups',
+      operationId: 'listRuleGroups',
+      summary: "The account's rule groups, by stream and name",
+      scope: 'admin',
+      response: groupsAnswer,
+      handle: async ({ accountId }) => ({
+        ruleGroups: (await directory.listRuleGroups(accountId)).map(toAnswer),
+      }),
+    }),
+    defineAccountRoute({
+      method: 'POST',
+      path: '/rule-groups/check',
+      operationId: 'checkRules',
+      summary: 'Check rule groups without saving them',
+      scope: 'admin',
+      body: file,
+      maxBodyBytes,
+      response: counts,
+      handle: async ({ body }) => toCounts(readRuleFile(body.rules, ruleOptions)),
+    }),
+    defineAccountRoute({
+      method: 'GET',
+      path: '/streams/:streamId/rule-groups',
+      operationId: 'getRuleFile',
+      summary: "A stream's rule groups as a file",
+      scope: 'admin',
+      params: streamParams,
+      response: file,
+      handle: async ({ accountId, params: { streamId } }) => {
+        await requireStream(directory, accountId, streamId);
+        const stored = await directory.listRuleGroups(accountId);
+        const own = stored.filter((one) => one.streamId === streamId);
+        return { rules: writeRuleFile(own.map(({ group }) => group)) };
+      },
+    }),
+  ];
+}
+
+function writeRoutes({ directory, audit, ruleOptions }: AdminContext): AdminRoute[] {
+  return [
+    defineAccountRoute({
+      method: 'PUT',
+      path: '/streams/:streamId/rule-groups',
+      operationId: 'putRuleFile',
+      summary: 'Add rule groups to a stream, and replace those of the same names',
+      scope: 'admin',
+      params: streamParams,
+      body: file,
+      maxBodyBytes,
+      response: counts,
+      handle: async ({ caller, accountId, params: { streamId }, body }) => {
+        await requireStream(directory, accountId, streamId);
+        const groups = readRuleFile(body.rules, ruleOptions);
+        await directory.putRuleGroups(streamId, groups, maxGroupsPerStream);
+        audit('putRuleFile', { caller, accountId }, streamId);
+        return toCounts(groups);
+      },
+    }),
+    defineAccountRoute({
+      method: 'DELETE',
+      path: '/streams/:streamId/rule-groups/:name',
+      operationId: 'deleteRuleGroup',
+      summary: 'Delete a rule group and its alerts',
+      scope: 'admin',
+      params: groupParams,
+      handle: async ({ caller, accountId, params: { streamId, name } }) => {
+        await requireStream(directory, accountId, streamId);
+        const isDeleted = await directory.deleteRuleGroup({ streamId, name });
+        if (!isDeleted) throw notFound('rule group', JSON.stringify(name));
+        audit('deleteRuleGroup', { caller, accountId }, `${streamId}/${name}`);
+      },
+    }),
+  ];
+}
+
+async function requireStream(directory: Directory, accountId: string, id: string): Promise<void> {
+  requireOwned(await directory.getStream(id), 'stream', { accountId, id });
+}
+
+function toCounts(groups: readonly StoredRuleGroup['group'][]): z.output<typeof counts> {
+  return {
+    groups: groups.length,
+    rules: groups.reduce((sum, group) => sum + group.rules.length, 0),
+  };
+}
+
+function toAnswer({ streamId, group, state, updatedAt }: StoredRuleGroup) {
+  const states = Object.values(state?.rules ?? {});
+  const alerts = states.flatMap((rule) => rule.alerts);
+  const countAlerts = (wanted: string) => alerts.filter((one) => one.state === wanted).length;
+  return {
+    streamId,
+    name: group.name,
+    intervalSeconds: group.intervalMs / 1000,
+    rules: group.rules.length,
+    failing: states.filter(({ health }) => health === 'err').length,
+    pending: countAlerts('pending'),
+    firing: countAlerts('firing'),
+    evaluatedAt: state === undefined ? null : new Date(state.evaluatedAtMs).toISOString(),
+    updatedAt,
+  };
+}

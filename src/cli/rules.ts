@@ -1,0 +1,126 @@
+/** `weir rules`: rule groups in Prometheus' file format. */
+import { readFileSync } from 'node:fs';
+import { text as readText } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { messageOf } from '../std/error-text.ts';
+import { openSession, type Session } from './session.ts';
+import { CommandError, type Terminal } from './terminal.ts';
+
+const examples = `
+Examples:
+  weir rules check rules.yaml
+  weir rules apply rules.yaml --stream <stream-id>
+  weir rules list
+  weir rules show --stream <stream-id> > rules.yaml
+  weir rules delete checkout --stream <stream-id>`;
+
+const columns = [
+  'name',
+  'streamId',
+  'rules',
+  'failing',
+  'pending',
+  'firing',
+  'evaluatedAt',
+] as const;
+const streamOption = [
+  '--stream <uuid>',
+  'stream of the rules; default: the only one of the account',
+] as const;
+
+interface StreamFlag {
+  readonly stream?: string;
+}
+
+interface Counts {
+  readonly groups: number;
+  readonly rules: number;
+}
+
+export function define(command: Command, terminal: Terminal): void {
+  command.addHelpText('afterAll', examples);
+  command
+    .command('list')
+    .description("list the account's rule groups with the state of their alerts")
+    .action(async (_options: object, self: Command) => {
+      const { api, output } = openSession(self, terminal);
+      const path = ['rule-groups'];
+      output.list(await api.call({ method: 'GET', path, inAccount: true }), columns);
+    });
+  command
+    .command('show')
+    .description("print a stream's rule groups as a file")
+    .option(...streamOption)
+    .action(async ({ stream }: StreamFlag, self: Command) => {
+      const session = openSession(self, terminal);
+      const path = await groupsOf(session, stream);
+      const answer = await session.api.call<{ rules: string }>({
+        method: 'GET',
+        path,
+        inAccount: true,
+      });
+      if (session.output.format === 'json') session.output.record(answer);
+      else await session.output.write(answer.rules);
+    });
+  command
+    .command('check')
+    .argument('<file>', 'rule file, - = standard input')
+    .description('check a file without saving it')
+    .action(async (file: string, _options: object, self: Command) => {
+      const { api, output } = openSession(self, terminal);
+      const body = { rules: await readRules(file) };
+      const path = ['rule-groups', 'check'];
+      const counts = await api.call<Counts>({ method: 'POST', path, body, inAccount: true });
+      output.done(`${file} is valid: ${countText(counts)}`);
+    });
+  command
+    .command('apply')
+    .argument('<file>', 'rule file, - = standard input')
+    .description('add the groups of a file, and replace those of the same names')
+    .option(...streamOption)
+    .action(async (file: string, { stream }: StreamFlag, self: Command) => {
+      const session = openSession(self, terminal);
+      const body = { rules: await readRules(file) };
+      const path = await groupsOf(session, stream);
+      const call = { method: 'PUT', path, body, inAccount: true } as const;
+      session.output.done(`applied ${countText(await session.api.call<Counts>(call))}`);
+    });
+  command
+    .command('delete')
+    .argument('<group>', 'name of the group')
+    .description('delete a rule group and its alerts')
+    .option(...streamOption)
+    .action(async (group: string, { stream }: StreamFlag, self: Command) => {
+      const session = openSession(self, terminal);
+      const path = [...(await groupsOf(session, stream)), group];
+      await session.api.call({ method: 'DELETE', path, inAccount: true });
+      session.output.done(`deleted rule group ${group}`);
+    });
+}
+
+async function groupsOf({ api }: Session, stream: string | undefined): Promise<string[]> {
+  if (stream !== undefined) return ['streams', stream, 'rule-groups'];
+  const { streams } = await api.call<{ streams: { streamId: string }[] }>({
+    method: 'GET',
+    path: ['streams'],
+    inAccount: true,
+  });
+  const [only, second] = streams;
+  if (only !== undefined && second === undefined) return ['streams', only.streamId, 'rule-groups'];
+  throw new CommandError(
+    `cannot choose between ${streams.length} streams: give --stream (weir stream list lists them)`,
+  );
+}
+
+async function readRules(file: string): Promise<string> {
+  if (file === '-') return readText(process.stdin);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`cannot read ${file}: ${messageOf(error)}`);
+  }
+}
+
+function countText({ groups, rules }: Counts): string {
+  return `${rules} rules in ${groups} groups`;
+}

@@ -1,0 +1,197 @@
+/**
+ * Rules and alerts as Prometheus lists them.
+ * https://prometheus.io/docs/prometheus/latest/querying/api/#rules
+ */
+import { z } from 'zod';
+import type { RuleStore } from '../directory/port.ts';
+import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import {
+  type Alert,
+  type Rule,
+  ruleKeys,
+  type RuleQuery,
+  type RuleState,
+  type StoredRuleGroup,
+} from '../model/rules.ts';
+import { list, withQuery } from '../std/parse-query.ts';
+import { success } from './answers.ts';
+import { noQuery } from './requests.ts';
+
+type RuleRoute = Pick<
+  ReadRoute,
+  'path' | 'operationId' | 'summary' | 'query' | 'response' | 'read'
+>;
+
+const texts = z.record(z.string(), z.string());
+const time = z.string().meta({ format: 'date-time' });
+
+const alert = z.object({
+  labels: texts,
+  annotations: texts,
+  state: z.enum(['pending', 'firing']),
+  activeAt: time,
+  keepFiringSince: time.optional(),
+  value: z.string(),
+});
+
+const health = z.enum(['unknown', 'ok', 'err']);
+
+const rule = z.object({
+  name: z.string(),
+  query: z.string(),
+  duration: z.number().optional().meta({ description: 'for, in seconds.' }),
+  keepFiringFor: z.number().optional(),
+  labels: texts.optional(),
+  annotations: texts.optional(),
+  alerts: z.array(alert).optional(),
+  state: z.enum(['inactive', 'pending', 'firing', 'unknown']).optional(),
+  health,
+  lastError: z.string().optional(),
+  evaluationTime: z.number().meta({ description: 'Seconds.' }),
+  lastEvaluation: time,
+  type: z.enum(['alerting', 'recording']),
+});
+
+const group = z.object({
+  name: z.string(),
+  file: z.string().meta({ description: 'Id of the stream.' }),
+  rules: z.array(rule),
+  interval: z.number().meta({ description: 'Seconds.' }),
+  limit: z.number(),
+  evaluationTime: z.number(),
+  lastEvaluation: time,
+});
+
+const rulesQuery = z.object({
+  type: z.enum(['alert', 'record'], { error: 'alert or record' }).optional(),
+  'rule_name[]': list(z.string(), 'Only rules of these names.'),
+  'rule_group[]': list(z.string(), 'Only groups of these names.'),
+  'file[]': list(z.string(), 'Only groups of these streams.'),
+  exclude_alerts: z.string().optional().meta({ description: '`true`: without active alerts.' }),
+});
+
+type RulesQuery = z.output<typeof rulesQuery>;
+
+/** Prometheus' time of what never happened. */
+const never = '0001-01-01T00:00:00Z';
+
+/** `path` is below Prometheus' API. */
+export function createRuleRoutes({
+  rules,
+}: {
+  readonly rules: Pick<RuleStore, 'listRuleGroups'>;
+}): readonly RuleRoute[] {
+  const envelope = <Data extends z.ZodType>(data: Data) =>
+    jsonResponse(z.object({ status: z.literal('success'), data }));
+  return [
+    {
+      path: 'rules',
+      operationId: 'getRules',
+      summary: 'Rule groups with the state of their rules',
+      response: envelope(z.object({ groups: z.array(group) })),
+      ...withQuery(rulesQuery, async (query, { accountId }: ReadRequest) => {
+        const stored = await rules.listRuleGroups(accountId);
+        return success({ groups: toGroups(stored, query) });
+      }),
+    },
+    {
+      path: 'alerts',
+      operationId: 'getAlerts',
+      summary: 'Pending and firing alerts',
+      response: envelope(z.object({ alerts: z.array(alert) })),
+      ...withQuery(noQuery, async (_query, { accountId }: ReadRequest) => {
+        const stored = await rules.listRuleGroups(accountId);
+        const states = stored.flatMap(({ state }) => (state === undefined ? [] : [state]));
+        const alerts = states.flatMap((state) => [
+          ...Object.values(state.rules).flatMap((one) => toAlerts(one.alerts)),
+          ...toAlerts(state.failures),
+        ]);
+        return success({ alerts });
+      }),
+    },
+  ];
+}
+
+function toGroups(stored: readonly StoredRuleGroup[], query: RulesQuery) {
+  const { 'rule_name[]': names, 'rule_group[]': groups, 'file[]': files } = query;
+  const isNarrowed = names !== undefined || query.type !== undefined;
+  return stored
+    .filter((one) => (groups ?? [one.group.name]).includes(one.group.name))
+    .filter(({ streamId }) => (files ?? [streamId]).includes(streamId))
+    .map((one) => toGroup(one, query))
+    .filter(({ rules }) => !isNarrowed || rules.length > 0);
+}
+
+function toGroup(stored: StoredRuleGroup, query: RulesQuery): z.output<typeof group> {
+  const { streamId, state } = stored;
+  const { name, intervalMs, limit, rules } = stored.group;
+  const keys = ruleKeys(rules);
+  const shown = rules.flatMap((one, i) =>
+    isWanted(one, query) ? [toRule(one, state?.rules[keys[i]!], query)] : [],
+  );
+  return {
+    name,
+    file: streamId,
+    rules: shown,
+    interval: intervalMs / 1000,
+    limit,
+    evaluationTime: state?.seconds ?? 0,
+    lastEvaluation: state === undefined ? never : toTime(state.evaluatedAtMs),
+  };
+}
+
+function isWanted({ kind, name }: Rule, { type, 'rule_name[]': names }: RulesQuery): boolean {
+  const isKind = type === undefined || (type === 'alert') === (kind === 'alerting');
+  return isKind && (names ?? [name]).includes(name);
+}
+
+function toRule(one: Rule, state: RuleState | undefined, query: RulesQuery): z.output<typeof rule> {
+  const evaluated = {
+    health: state?.health ?? ('unknown' as const),
+    ...(state !== undefined && state.lastError !== '' && { lastError: state.lastError }),
+    evaluationTime: state?.seconds ?? 0,
+    lastEvaluation: state === undefined ? never : toTime(state.evaluatedAtMs),
+  };
+  const { name, labels } = one;
+  const text = toText(one.query);
+  if (one.kind === 'recording') {
+    const shown = Object.keys(labels).length > 0 && { labels };
+    return { name, query: text, ...shown, ...evaluated, type: 'recording' };
+  }
+  const alerts = state?.alerts ?? [];
+  const has = (wanted: Alert['state']) => alerts.some((each) => each.state === wanted);
+  return {
+    state: has('firing') ? 'firing' : has('pending') ? 'pending' : 'inactive',
+    name,
+    query: text,
+    duration: one.forMs / 1000,
+    keepFiringFor: one.keepFiringForMs / 1000,
+    labels,
+    annotations: one.annotations,
+    alerts: query.exclude_alerts === 'true' ? [] : toAlerts(alerts),
+    ...evaluated,
+    type: 'alerting',
+  };
+}
+
+/** Rules on logs as one text: `count by (service) of severity>=error over 5m > 10`. */
+function toText(query: RuleQuery): string {
+  if (query.type === 'prometheus') return query.expr;
+  const { stat, by, windowMs, condition } = query;
+  const groups = by === '' ? '' : ` by (${by})`;
+  const compared = condition === undefined ? '' : ` ${condition.op} ${condition.value}`;
+  const logs = query.query === '' ? 'all logs' : query.query;
+  return `${stat}${groups} of ${logs} over ${windowMs / 1000}s${compared}`;
+}
+
+function toAlerts(alerts: readonly Alert[]): z.output<typeof alert>[] {
+  return alerts.flatMap(({ state, labels, annotations, value, activeAtMs, keepFiringSinceMs }) => {
+    if (state === 'inactive') return [];
+    const kept = keepFiringSinceMs !== undefined && { keepFiringSince: toTime(keepFiringSinceMs) };
+    return [{ labels, annotations, state, activeAt: toTime(activeAtMs), ...kept, value }];
+  });
+}
+
+function toTime(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

@@ -1,0 +1,90 @@
+/** Rules on logs: a stat of the logs of a window, by groups. */
+import type { StatsPlan, StatsResult } from '../../model/plan.ts';
+import { readContext, type ReadContextSource } from '../../model/readable-streams.ts';
+import type { LogsRuleQuery, RuleCondition, RuleSample } from '../../model/rules.ts';
+import { messageOf } from '../../std/error-text.ts';
+import { parseQuery } from '../../std/parse-query.ts';
+import { readQuery } from '../plan.ts';
+import { planStats, statsQuery, toStatsResponse } from './stats.ts';
+
+export interface LogsRuleParts extends ReadContextSource {
+  readonly store: { stats(plan: StatsPlan): Promise<StatsResult> };
+}
+
+const maxGroups = 1_000;
+
+/** @returns what is wrong with the query; undefined = nothing. */
+export function checkLogsRule(rule: LogsRuleQuery): string | undefined {
+  try {
+    const { stat } = parseQuery(statsQuery, toSearch(rule, { atMs: 0 }));
+    readQuery(rule.query);
+    const count = stat?.flat().length ?? 1;
+    return count === 1 ? undefined : `cannot use ${count} stats in one rule: name one`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The function throws AppError. */
+export function createLogsRuleQuery(parts: LogsRuleParts) {
+  return async (
+    { accountId, streamId }: { readonly accountId: string; readonly streamId: string },
+    rule: LogsRuleQuery,
+    atMs: number,
+  ): Promise<RuleSample[]> => {
+    const query = parseQuery(statsQuery, toSearch(rule, { atMs, streamId }));
+    const plan = planStats(await readContext(parts, accountId), query);
+    const answer = toStatsResponse(query, plan, await parts.store.stats(plan));
+    if (!('rows' in answer)) return [];
+    return answer.rows.flatMap(({ by, other, values }) => {
+      const [value] = Object.values(values);
+      if (other === true || value === null || value === undefined) return [];
+      if (rule.condition !== undefined && !holds(value, rule.condition)) return [];
+      return [{ labels: toLabels(by), value }];
+    });
+  };
+}
+
+function toSearch(
+  { query, stat, by, windowMs }: LogsRuleQuery,
+  { atMs, streamId }: { readonly atMs: number; readonly streamId?: string },
+): URLSearchParams {
+  const [startTime, endTime] = [atMs - Math.max(windowMs, 1), atMs].map(toIso) as [string, string];
+  return new URLSearchParams({
+    stat,
+    startTime,
+    endTime,
+    limit: String(maxGroups),
+    ...(query !== '' && { query }),
+    ...(by !== '' && { by }),
+    ...(streamId !== undefined && { streamId }),
+  });
+}
+
+function toIso(timeMs: number): string {
+  return new Date(Math.max(timeMs, 0)).toISOString();
+}
+
+function toLabels(by: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(by);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.replace(/[^a-zA-Z0-9_]/g, '_'), value]),
+  );
+}
+
+function holds(value: number, { op, value: than }: RuleCondition): boolean {
+  switch (op) {
+    case '>':
+      return value > than;
+    case '>=':
+      return value >= than;
+    case '<':
+      return value < than;
+    case '<=':
+      return value <= than;
+    case '==':
+      return value === than;
+    case '!=':
+      return value !== than;
+  }
+}

@@ -1,0 +1,32 @@
+/** Events of the evaluation of rules. */
+import type { GroupState, RuleGroup } from '../model/rules.ts';
+import { type Instruments, registerMetrics } from './instruments.ts';
+import { alertMetrics } from './metrics.ts';
+
+export type AlertEvents = ReturnType<typeof createAlertEvents>;
+
+export function createAlertEvents({ log, metrics: registry }: Instruments) {
+  const metrics = registerMetrics(registry, alertMetrics);
+  return {
+    /** Of this process. */
+    leaseHeld: (isHeld: boolean) => metrics.weir_rules_lease_held.set(isHeld ? 1 : 0),
+    groupEvaluated(streamId: string, group: RuleGroup, state: GroupState) {
+      metrics.weir_rules_group_duration_seconds.observe(state.seconds);
+      for (const { health, lastError } of Object.values(state.rules)) {
+        const outcome = health === 'ok' ? 'ok' : 'failed';
+        metrics.weir_rules_evaluations_total.inc({ outcome });
+        if (health === 'err') {
+          log.warn({ streamId, group: group.name, reason: lastError }, 'cannot evaluate a rule');
+        }
+      }
+    },
+    /** Evaluations that were due while the previous one ran, or no process evaluated. */
+    slotsMissed: (slots: number) => metrics.weir_rules_missed_total.inc(Math.max(slots, 0)),
+    recordFailed(streamId: string, group: string, error: unknown) {
+      metrics.weir_rules_write_failures_total.inc();
+      log.warn({ streamId, group, err: error }, 'cannot write the samples of a rule group');
+    },
+    evaluatorFailed: (error: unknown) =>
+      log.warn({ err: error }, 'cannot evaluate rules; trying again'),
+  };
+}

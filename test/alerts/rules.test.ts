@@ -1,0 +1,165 @@
+/** Rules from a file to alerts and recorded metrics, over restarts. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { prometheusBaseUrl, pushText } from '../harness/metrics.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+
+let service: Service;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly state: string;
+  readonly activeAt: string;
+  readonly value: string;
+}
+
+async function ask<Data>(path: string, parameters: Record<string, string> = {}): Promise<Data> {
+  const { accessToken, accountId } = service.quickstart;
+  const url = `${prometheusBaseUrl(service)}/api/v1/${path}`;
+  const answer = await service.http.send(`${url}?${new URLSearchParams(parameters).toString()}`, {
+    headers: { authorization: `Bearer ${accessToken}`, 'x-active-account': accountId },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json<{ data: Data }>().data;
+}
+
+const alerts = async () => (await ask<{ alerts: Alert[] }>('alerts')).alerts;
+
+/** @returns the alert, once it has the state. */
+function alertIn(state: string, name: string): Promise<Alert> {
+  return until(
+    async () =>
+      (await alerts()).find((one) => one.labels['alertname'] === name && one.state === state),
+    { what: `${name} to be ${state}` },
+  );
+}
+
+async function apply(rules: string): Promise<void> {
+  const { streamId } = service.quickstart;
+  const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
+  assert.equal(answer.status, 200, answer.text);
+}
+
+async function push(text: string): Promise<void> {
+  const { status, text: reason } = await pushText(service, text);
+  assert.equal(status, 202, reason);
+}
+
+suite('rules', () => {
+  test('a rule on metrics is pending, fires, survives a kill, and resolves', async () => {
+    await push('jobs_failing{job="backup"} 3\n');
+    await apply(`
+groups:
+- name: jobs
+  interval: 1s
+  rules:
+  - record: jobs:failing:sum
+    expr: sum(jobs_failing)
+  - alert: JobsFailing
+    expr: jobs_failing > 0
+    for: 3s
+    annotations: { summary: '{{ $value }} of {{ $labels.job }}' }
+`);
+    const pending = await alertIn('pending', 'JobsFailing');
+    assert.equal(pending.value, '3e+00');
+    await service.kill('SIGKILL');
+    await service.start();
+    const firing = await alertIn('firing', 'JobsFailing');
+    assert.equal(firing.activeAt, pending.activeAt);
+    assert.deepEqual(firing.labels, { alertname: 'JobsFailing', job: 'backup' });
+    assert.deepEqual(firing.annotations, { summary: '3 of backup' });
+    const query = 'ALERTS{alertname="JobsFailing",alertstate="firing"}';
+    await until(
+      async () =>
+        (await ask<{ result: unknown[] }>('query', { query })).result.length === 1 &&
+        (await ask<{ result: unknown[] }>('query', { query: 'jobs:failing:sum' })).result.length ===
+          1,
+      { what: 'the recorded series' },
+    );
+    const { groups } = await ask<{ groups: { rules: object[] }[] }>('rules');
+    assert.partialDeepStrictEqual(groups, [
+      {
+        name: 'jobs',
+        interval: 1,
+        rules: [
+          { type: 'recording', name: 'jobs:failing:sum', health: 'ok' },
+          { type: 'alerting', name: 'JobsFailing', state: 'firing', duration: 3, health: 'ok' },
+        ],
+      },
+    ]);
+    await push('jobs_failing{job="backup"} 0\n');
+    await until(async () => (await alerts()).length === 0, { what: 'the alert to resolve' });
+    await until(
+      async () => (await ask<{ result: unknown[] }>('query', { query })).result.length === 0,
+      { what: 'the end of ALERTS' },
+    );
+  });
+
+  test('a rule on logs counts by service, and another one tells their absence', async () => {
+    await apply(`
+groups:
+- name: logs
+  type: logs
+  interval: 1s
+  rules:
+  - { alert: NoErrors, query: severity>=error, window: 10m, condition: '== 0' }
+  - { alert: Errors, query: severity>=error, window: 10m, by: service, condition: '> 1' }
+`);
+    await alertIn('firing', 'NoErrors');
+    const events = ['checkout', 'checkout', 'search'].map((service_name) => ({
+      message: 'failed',
+      severity: 'ERROR',
+      service_name,
+    }));
+    assert.equal((await service.postLogs(events)).status, 202);
+    const alert = await alertIn('firing', 'Errors');
+    assert.equal(alert.labels['service'], 'checkout');
+    assert.equal(alert.value, '2e+00');
+    await until(
+      async () => (await alerts()).every(({ labels }) => labels['alertname'] !== 'NoErrors'),
+      { what: 'NoErrors to resolve' },
+    );
+  });
+
+  test('a rule that cannot be evaluated is an alert', async () => {
+    await push('twins{a="1"} 1\ntwins{a="2"} 1\n');
+    await apply(`
+groups:
+- name: broken
+  interval: 1s
+  rules:
+  - alert: Twins
+    expr: twins * on () twins
+`);
+    const alert = await alertIn('firing', 'RuleEvaluationFailed');
+    assert.equal(alert.labels['rule'], 'Twins');
+    assert.match(alert.annotations['description'] ?? '', /many-to-many|duplicate/);
+  });
+
+  test('a file with a fault changes nothing and names its place', async () => {
+    const { streamId } = service.quickstart;
+    const rules = 'groups:\n- name: new\n  rules:\n  - {alert: A, expr: "up ="}\n';
+    const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /4:22: expr: 1:4: parse error/);
+    const listed = await service.admin('GET', '/rule-groups');
+    const names = listed
+      .json<{ ruleGroups: { name: string }[] }>()
+      .ruleGroups.map(({ name }) => name);
+    assert.deepEqual(names, ['broken', 'jobs', 'logs']);
+  });
+
+  test('a deleted group has no alerts', async () => {
+    const { streamId } = service.quickstart;
+    const path = `/streams/${streamId}/rule-groups/broken`;
+    assert.equal((await service.admin('DELETE', path)).status, 204);
+    assert.equal((await service.admin('DELETE', path)).status, 404);
+    assert.ok((await alerts()).every(({ labels }) => labels['rule'] !== 'Twins'));
+  });
+});
