@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
+import { createLoki } from '../protocols/json-logs/loki.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
@@ -11,6 +12,7 @@ export function createProtocols(config: Config): Protocol[] {
   return [
     createJsonLogs(config),
     createLines(config),
+    createLoki(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),

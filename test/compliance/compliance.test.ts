@@ -10,7 +10,8 @@ import { sendPlain } from '../harness/http.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import type { Outgoing } from './grpc-call.ts';
-import { type Wire, wires } from './wires.ts';
+import type { Wire } from './wire.ts';
+import { wires } from './wires.ts';
 
 const maxRecords = 5;
 const maxBytes = 4096;

@@ -4,62 +4,12 @@
  */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSync } from 'snappy';
-import type { ReceiverKind } from '../../src/model/account.ts';
-import type { Service } from '../harness/service.ts';
-import { callGrpc, type Incoming, type Outgoing } from './grpc-call.ts';
+import { callGrpc } from './grpc-call.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
 import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
-
-export interface Wire {
-  readonly name: string;
-  /** Label value in metrics. */
-  readonly protocol: string;
-  readonly kind: ReceiverKind;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly successStatus: number;
-  /** Whether the URL names the receiver. */
-  readonly hasReceiverInPath: boolean;
-  /** Headers that this protocol must refuse. */
-  readonly strangeHeaders: readonly Readonly<Record<string, string>>[];
-  readonly malformed: Buffer;
-  /** A body with `records` records, marked with `mark`. */
-  encode(mark: string, records: number): Buffer;
-  /** One valid and one invalid record; absent when requests are accepted as a whole. */
-  encodePartlyBad?(mark: string): Buffer;
-  readonly partlyBadStatus?: number;
-  send(service: Service, outgoing: Outgoing): Promise<Incoming>;
-  /** Number of readable records of a mark. */
-  count(service: Service, mark: string): Promise<number>;
-}
-
-const overHttp = (path: string): Pick<Wire, 'send' | 'hasReceiverInPath'> => ({
-  hasReceiverInPath: true,
-  async send(service, { receiverId, authorization, headers, body }) {
-    const url = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/${path}`;
-    const list = Object.entries(headers).flat();
-    for (const value of authorization) list.push('Authorization', value);
-    const answer = await service.http.send(url, { method: 'POST', headers: list, body });
-    const retryAfter = answer.headers['retry-after'];
-    return {
-      status: answer.status,
-      text: answer.text,
-      retryAfter: retryAfter === undefined ? undefined : Number(retryAfter),
-    };
-  },
-});
-
-async function countLogs(service: Service, mark: string): Promise<number> {
-  return (await service.list({ search: mark, limit: 1000 })).logs.length;
-}
-
-async function countSeries(service: Service, mark: string): Promise<number> {
-  const answer = await service.read('/prometheus/api/v1/series', { 'match[]': `{mark="${mark}"}` });
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.json<{ data: unknown[] }>().data.length;
-}
-
-const range = (records: number) => Array.from({ length: records }, (_, i) => i);
+import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.ts';
+import { countLogs, countSeries, overHttp, range, type Wire } from './wire.ts';
 
 const jsonLogs: Wire = {
   name: 'JSON logs',
@@ -110,6 +60,38 @@ const zstdText: Wire = {
   headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Encoding': 'zstd' },
   malformed: Buffer.from('not zstd'),
   encode: (mark, records) => zstdCompressSync(`${mark}\n`.repeat(records)),
+};
+
+const lokiBody = (mark: string, records: number): readonly LokiStream[] => {
+  const time = BigInt(Date.now()) * 1_000_000n;
+  return [{ labels: { app: 'a' }, entries: range(records).map(() => ({ time, line: mark })) }];
+};
+
+const lokiInJson: Wire = {
+  ...jsonLogs,
+  name: 'Loki, JSON',
+  protocol: 'loki',
+  successStatus: 204,
+  strangeHeaders: [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'br' },
+    {},
+  ],
+  malformed: Buffer.from('{"streams":['),
+  encode: (mark, records) => lokiJson(lokiBody(mark, records)),
+  encodePartlyBad: (mark) =>
+    Buffer.from(`{"streams":[{"values":[["1","${mark}"],["1","",{"host":1}]]}]}`),
+  partlyBadStatus: 400,
+  ...overHttp('loki/api/v1/push'),
+};
+
+const { encodePartlyBad: _bad, partlyBadStatus: _badStatus, ...wholeLoki } = lokiInJson;
+const lokiInProtobuf: Wire = {
+  ...wholeLoki,
+  name: 'Loki, protobuf',
+  headers: { 'Content-Type': 'application/x-protobuf' },
+  malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])),
+  encode: (mark, records) => compressSync(lokiProtobuf(lokiBody(mark, records))),
 };
 
 function otlpJson(mark: string, records: number): string {
@@ -266,6 +248,8 @@ export const wires: readonly Wire[] = [
   jsonLogs,
   ndjson,
   zstdText,
+  lokiInJson,
+  lokiInProtobuf,
   otlpHttpJson,
   otlpHttpProtobuf,
   otlpHttpGzip,

@@ -11,6 +11,7 @@ import { parseSelector } from '../../src/metrics/selector.ts';
 import type { Random } from '../harness/random.ts';
 import { encodeLogsRequest } from '../protocols/otlp-proto.ts';
 import { writeLogsJson } from '../protocols/otlp-json.ts';
+import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.ts';
 import { damageBytes } from './damage-bytes.ts';
 import { damageProtobuf } from './damage-protobuf.ts';
 import { damageText, type Words } from './damage-text.ts';
@@ -141,6 +142,17 @@ function ndjsonOf(logs: Buffer): Buffer {
   return Buffer.from(list.map((event) => JSON.stringify(event)).join('\n'));
 }
 
+function lokiStreams(random: Random, records: number): LokiStream[] {
+  const events = JSON.parse(jsonLogs(random, records).toString()) as unknown;
+  const list: unknown[] = Array.isArray(events) ? events : [events];
+  const entries = list.map((event) => ({
+    time: BigInt(random.integer(0, 2 ** 31)) * 1_000_000_000n,
+    line: JSON.stringify(event),
+    metadata: { user: random.pick(['a', 'b']) },
+  }));
+  return [{ labels: { app: random.pick(['shop', 'a"\n']) }, entries }];
+}
+
 interface Way {
   /** Name of the protocol. */
   readonly protocol: string;
@@ -172,6 +184,19 @@ export const batchSubjects: readonly BatchSubject[] = [
     'lines',
     { protocol: 'lines', mediaType: 'application/x-ndjson' },
     ofText(jsonWords, (random, records) => ndjsonOf(jsonLogs(random, records))),
+  ),
+  batches(
+    'loki_json',
+    { protocol: 'loki', mediaType: 'application/json' },
+    ofText(jsonWords, (random, records) => lokiJson(lokiStreams(random, records))),
+  ),
+  batches(
+    'loki_protobuf',
+    { protocol: 'loki', mediaType: 'application/x-protobuf' },
+    {
+      ...ofProtobuf((random, records) => lokiProtobuf(lokiStreams(random, records))),
+      ...snappy,
+    },
   ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(

@@ -41,7 +41,7 @@ after(async () => {
 });
 
 test('finds each page, and tries each command below', () => {
-  assert.equal(pages.length, 7, pages.map(({ path }) => path).join(' '));
+  assert.equal(pages.length, 8, pages.map(({ path }) => path).join(' '));
   const tried = new Set([...curls, ...exports, ...vmagents, ...weirs]);
   assert.deepEqual(
     commands.filter((command) => !tried.has(command)),
@@ -87,7 +87,7 @@ suite('curl', () => {
     const logs = await until(
       async () => {
         const page = await service.list({ serviceName: 'backup' });
-        return page.logs.length >= 3 && page.logs;
+        return page.logs.length >= 4 && page.logs;
       },
       { what: 'the log of each curl' },
     );

@@ -48,7 +48,11 @@ export function linksOf({ path, text }: Page): string[] {
  */
 export function fillIn({ path, text }: Block, { quickstart }: Service, folder: string): string {
   const { receivers, ingestUrl, streamUrl, caFile, accountId } = quickstart;
-  const kinds = { 'json-logs': receivers.http_json, otlp: receivers.otlp };
+  const kinds = {
+    'json-logs': receivers.http_json,
+    loki: receivers.http_json,
+    otlp: receivers.otlp,
+  };
   const name = /([\w-]+)\.md$/.exec(path)?.[1] ?? '';
   const receiver = Object.entries(kinds).find(([kind]) => kind === name)?.[1];
   const { receiverId, token } = receiver ?? receivers.prometheus;

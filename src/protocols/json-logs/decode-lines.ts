@@ -28,18 +28,27 @@ export type LinesDecoder = (
   limits: DecodeLimits,
 ) => Batch | Promise<Batch>;
 
+/** @param pieces each of whole JSON events */
+export type PiecesDecoder = (
+  pieces: Iterator<Buffer>,
+  limits: DecodeLimits,
+) => Batch | Promise<Batch>;
+
 /**
  * The decoder throws AppError `malformed` if no event is acceptable, and `too_large` for more than
  * `maxEvents` events.
  */
 export function createLinesDecoder(): LinesDecoder {
+  const decode = createPiecesDecoder();
+  return (body, format, limits) =>
+    decode(format === 'json' ? [body].values() : eachPiece(body, format), limits);
+}
+
+export function createPiecesDecoder(): PiecesDecoder {
   const slots = new EventSlots();
   const decodeInSlices = createSlicedDecoder(() => new RowWriter());
-  return (body, format, limits) =>
-    decodeInSlices((rows) => {
-      const pieces = format === 'json' ? [body].values() : eachPiece(body, format);
-      return new LinesDecoding(pieces, slots, rows, limits);
-    });
+  return (pieces, limits) =>
+    decodeInSlices((rows) => new LinesDecoding(pieces, slots, rows, limits));
 }
 
 /** The slots are shared by all bodies: they are cleared before each event. */

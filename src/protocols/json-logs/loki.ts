@@ -1,0 +1,120 @@
+/** Loki's push API: streams of entries, in JSON or in protobuf with snappy. */
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Batch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import type {
+  BodyFormat,
+  EncodedProblem,
+  IngestDescription,
+  Problem,
+  Protocol,
+  Reply,
+  Unframed,
+} from '../../model/protocol.ts';
+import { createPiecesDecoder } from './decode-lines.ts';
+import { eachJsonPiece } from './loki-json.ts';
+import { eachProtobufPiece } from './loki-protobuf.ts';
+
+/** The body as sent, entries as events, their rows, and the copy of these for the queue. */
+const heapBytesPerBodyByte = 8;
+const json = 'application/json';
+const protobuf = 'application/x-protobuf';
+const plainText = 'text/plain; charset=utf-8';
+
+const pushRequest = z.looseObject({
+  streams: z.array(
+    z.looseObject({
+      stream: z.record(z.string(), z.string()).meta({ description: 'Labels.' }),
+      values: z.array(z.array(z.unknown())).meta({
+        description: 'Each `[time, line]` or `[time, line, metadata]`; the time in ns, as text.',
+      }),
+    }),
+  ),
+});
+
+const description: IngestDescription = {
+  operationId: 'lokiPush',
+  summary: 'Send streams of logs as to Loki',
+  details:
+    'Accepts Loki’s `logproto.PushRequest` as one snappy block, or its JSON, plain or in gzip or ' +
+    'deflate. Labels and structured metadata become labels; `service_name`, else `service`, ' +
+    '`app` or `job` is the service, `level` or `detected_level` the severity. If some entries ' +
+    'are invalid, the others are stored and the response is 400.',
+  request: {
+    [json]: {
+      schema: pushRequest,
+      examples: {
+        one: { streams: [{ stream: { app: 'shop' }, values: [['1795341600123000000', 'paid']] }] },
+      },
+    },
+    [protobuf]: {
+      schema: z.string().meta({
+        description: 'logproto.PushRequest, snappy block format',
+        contentMediaType: protobuf,
+      }),
+    },
+  },
+  answers: { 204: { description: 'Everything is durable.' } },
+  errors: { 'text/plain': { schema: z.string() } },
+};
+
+export function createLoki({ ingest }: Config): Protocol {
+  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+  const decode = createPiecesDecoder();
+  return {
+    name: 'loki',
+    kind: 'http_json',
+    http: { path: 'loki/api/v1/push', prefix: 'loki', description },
+    mediaTypes: [{ name: json }, { name: protobuf }],
+    codings: ['identity', 'gzip', 'deflate', 'snappy'],
+    formatAdvice: 'protobuf always in snappy, JSON never',
+    maxBodyBytes,
+    limits: {
+      maxEvents: jsonMaxEvents,
+      maxDepth: jsonMaxDepth,
+      maxRejections: maxListedRejections,
+    },
+    heapBytesPerBodyByte,
+    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+    unframe,
+    decode: (body, { mediaType }, { limits }) => {
+      if (mediaType === protobuf) return decode(eachProtobufPiece(body), limits);
+      if (!isUtf8(body)) {
+        throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
+      }
+      return decode(eachJsonPiece(body), limits);
+    },
+    reply,
+    encodeProblem,
+  };
+}
+
+/** Protobuf is in snappy whether or not the sender names it. */
+function unframe(message: Buffer, { mediaType, coding }: BodyFormat): Unframed {
+  if (mediaType === json && coding !== 'snappy') return { message, coding };
+  if (mediaType === protobuf && (coding === 'snappy' || coding === 'identity')) {
+    return { message, coding: 'snappy' };
+  }
+  throw new AppError(
+    'unsupported_media',
+    `cannot accept ${mediaType} in ${coding}: send protobuf in snappy, or JSON plain, in gzip ` +
+      'or in deflate',
+  );
+}
+
+/** 204, or 400 as of Loki if entries were rejected: senders do not retry it. */
+function reply({ rows, rejectedCount, rejectedByReason }: Batch): Reply {
+  if (rejectedCount === 0) return { status: 204, contentType: undefined, body: '' };
+  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  const body =
+    `cannot store ${rejectedCount} of ${rejectedCount + rows} entries (${reasons}), ` +
+    `the other ${rows} are stored\n`;
+  return { status: 400, contentType: plainText, body };
+}
+
+function encodeProblem({ detail }: Problem): EncodedProblem {
+  return { contentType: plainText, body: `${detail}\n` };
+}
