@@ -55,6 +55,8 @@ const writeCheckMillis = 1_000;
 const reportMillis = 1_000;
 /** The account of the engine's own queries. */
 const ownAccount = '';
+/** Accounts take turns, so that a heartbeat waits for one of the others at most. */
+const heartbeatAccount = 'heartbeat';
 
 type Members = Readonly<Record<PoolName, readonly Member[]>>;
 type Pools = Readonly<Record<PoolName, Pool<Member>>>;
@@ -100,11 +102,13 @@ async function open(options: EngineStart): Promise<StartedEngine> {
   const server = createQueryServer({
     pools,
     spool: await openSpool(settings.maxInsertBytes),
-    running: createRunningQueries(
-      (mark) => void kill(pools.control, `startsWith(query, '${mark}')`),
+    running: createRunningQueries((marks) =>
+      kill(pools.control, marks.map((mark) => `startsWith(query, '${mark}')`).join(' OR ')),
     ),
-    control: (...query) => queryControl(pools.control, ...query),
-    probe: async () => void (await queryControl(pools.control, 'SELECT 1', 'TabSeparated')),
+    control: (...query) => queryControl(pools.control, ownAccount, ...query),
+    probe: async () => {
+      await queryControl(pools.control, heartbeatAccount, 'SELECT 1', 'TabSeparated');
+    },
     writes,
     storePath: store,
   });
@@ -191,7 +195,10 @@ function ignoringFullDisk(write: () => void): void {
 /** Kills the process after a failed write: chDB's state in memory differs from that on disk. */
 function watchWrites(control: Pool<Member>, dataDir: string, baseline: number): WriteWatch {
   const watch = createWriteWatch({
-    count: async () => readCount(await queryControl(control, countFailedWrites, 'TabSeparated')),
+    count: async () => {
+      const counted = await queryControl(control, ownAccount, countFailedWrites, 'TabSeparated');
+      return readCount(counted);
+    },
     baseline,
     failed(cleanAtMs) {
       let { message } = new FailedWrite();
@@ -221,9 +228,10 @@ async function listen(server: Server, socketPath: string): Promise<void> {
 
 async function queryControl(
   control: Pool<Member>,
+  account: string,
   ...[sql, format, parameters = new Map()]: Parameters<Control>
 ): Promise<Uint8Array> {
-  const member = await control.acquire(ownAccount, new AbortController().signal);
+  const member = await control.acquire(account, new AbortController().signal);
   try {
     await member.configure({ settings: new Map(), parameters, database: 'default' });
     return (await member.query(sql, format)).bytes;
@@ -235,7 +243,7 @@ async function queryControl(
 /** ASYNC: chDB lists a killed query until its session runs another, so SYNC would never end. */
 async function kill(control: Pool<Member>, condition: string): Promise<void> {
   try {
-    await queryControl(control, `KILL QUERY WHERE ${condition} ASYNC`, 'TabSeparated');
+    await queryControl(control, ownAccount, `KILL QUERY WHERE ${condition} ASYNC`, 'TabSeparated');
   } catch (error) {
     process.stderr.write(`cannot kill a query: ${String(error)}\n`);
   }

@@ -4,6 +4,7 @@
  * the queries whose data still arrive, and keeps killed ones; chDB only evaluates the condition.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { EngineException } from './exceptions.ts';
 import { stringLiteral, type Token, tokenize } from './sql-tokens.ts';
 
@@ -37,9 +38,26 @@ export interface RunningQueries {
 /** chDB does not find a query that it has only just received. */
 const killAgainMillis = 100;
 
-/** @param killMarked makes chDB end the query whose text starts with this mark */
-export function createRunningQueries(killMarked: (mark: string) => void): RunningQueries {
+/** @param killMarked makes chDB end the queries whose texts start with one of these marks */
+export function createRunningQueries(
+  killMarked: (marks: readonly string[]) => Promise<void>,
+): RunningQueries {
   const running = new Set<RunningQuery>();
+  /** Marks of queries that chDB has to end. */
+  const unended = new Set<string>();
+  let isKilling = false;
+
+  /** One statement at a time: where chDB is slow they would queue up ahead of the heartbeat. */
+  async function killUnended(): Promise<void> {
+    if (isKilling) return;
+    isKilling = true;
+    while (unended.size > 0) {
+      await killMarked([...unended]);
+      await delay(killAgainMillis);
+    }
+    isKilling = false;
+  }
+
   return {
     all: () => [...running],
     add(info) {
@@ -58,15 +76,15 @@ export function createRunningQueries(killMarked: (mark: string) => void): Runnin
         },
         end() {
           running.delete(query);
+          unended.delete(mark);
           ended.resolve();
         },
         async kill() {
           killing.abort();
-          if (!isStarted) return;
-          const again = setInterval(() => killMarked(mark), killAgainMillis);
-          killMarked(mark);
+          if (!isStarted || !running.has(query)) return;
+          unended.add(mark);
+          void killUnended();
           await ended.promise;
-          clearInterval(again);
         },
       };
       running.add(query);

@@ -51,8 +51,8 @@ function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
   const parts: QueryParts = {
     pools: { read: pool, insert: pool, housekeeping: pool, control: pool },
     spool: { write: () => assert.fail('no query here has data') },
-    running: createRunningQueries((mark) => {
-      killed.push(mark);
+    running: createRunningQueries(async (marks) => {
+      killed.push(...marks);
       fake.onKill?.();
     }),
     control: () => assert.fail('no query here is a KILL'),
