@@ -120,12 +120,13 @@ function createStore(
       ? createSharedFence({ connection, placement, insertQuorum, events })
       : createRestartFence(restart);
   const readerParts = { connection, database, events, limits };
+  const counted = placement.cluster === undefined ? createCountedReads(readerParts) : undefined;
   return {
     ...createLogReader({
       ...readerParts,
       floor,
       spreads: createRowSpreads(connection, placement),
-      counted: placement.cluster === undefined ? createCountedReads(readerParts) : undefined,
+      counted,
     }),
     ...createMetricsReader(readerParts),
     ...createWriter({ connection, placement, insertQuorum, fence, floor, events }),
@@ -153,7 +154,10 @@ function createStore(
         return false;
       }
     },
-    close: () => connection.close(),
+    close() {
+      counted?.close();
+      return connection.close();
+    },
   };
 }
 

@@ -7,9 +7,11 @@ import fc from 'fast-check';
 import type { EqualityField, GroupField } from '../../src/model/log-fields.ts';
 import type { FacetsPlan, HistogramPlan, LogFilter } from '../../src/model/plan.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
+import { countDefaults } from '../../src/store/counts/count-cache.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
+import { until } from '../harness/until.ts';
 import { localToken } from './local-token.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
@@ -126,7 +128,14 @@ const facetsArbitrary: fc.Arbitrary<FacetsPlan> = fc
   });
 
 let engine: EngineStore;
-const eager = { minPartRows: 1, minAgeSeconds: 0, minLogsPerCount: 1, lookEveryMs: 0 };
+const eager = {
+  ...countDefaults,
+  minPartRows: 1,
+  minAgeSeconds: 0,
+  minLogsPerCount: 1,
+  lookEveryMs: 0,
+  followEveryMs: 3_600_000,
+};
 let reader: ReaderParts;
 let counted: CountedReads;
 let plain: ReturnType<typeof createLogReader>;
@@ -161,7 +170,10 @@ before(async () => {
   });
   for (const rows of [3_000, 2_000, 1_000]) await insert(rows);
 });
-after(() => engine.close());
+after(() => {
+  counted.close();
+  return engine.close();
+});
 
 const signal = AbortSignal.timeout(120_000);
 
@@ -238,6 +250,36 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
       assert.equal(await sparse.facets({ ...plan!, filter, fields: ['host'] }, context), undefined);
       await delay(20);
       await sparse.settled();
+    }
+  });
+
+  test('of new parts are made without another read', async () => {
+    const asked = new Set<unknown>();
+    const connection: ReaderParts['connection'] = {
+      ...reader.connection,
+      query(pool, statement, aborted) {
+        if (statement.sql.includes('groupArray')) {
+          for (const value of Object.values(statement.params)) asked.add(value);
+        }
+        return reader.connection.query(pool, statement, aborted);
+      },
+    };
+    const watchful = createCountedReads({ ...reader, connection }, { ...eager, followEveryMs: 10 });
+    const filter = everyLog(accountId, streamIds);
+    const read = () => watchful.facets({ filter, fields: ['host'], topK: 1 }, context);
+    try {
+      await until(read, { what: 'counts' });
+      await insert(100);
+      await run('OPTIMIZE TABLE weir.logs FINAL');
+      const parts = await reader.connection.query<[string]>('housekeeping', {
+        sql: "SELECT name FROM system.parts WHERE active AND database = 'weir' AND table = 'logs'",
+        params: {},
+      });
+      await until(() => parts.every(([name]) => asked.has(name)), { what: 'the parts counted' });
+      await watchful.settled();
+      assert.notEqual(await read(), undefined);
+    } finally {
+      watchful.close();
     }
   });
 

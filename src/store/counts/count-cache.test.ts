@@ -1,6 +1,7 @@
 /** What the cache asks the store, and what it does not ask again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../../test/harness/until.ts';
 import type { Statement } from '../sql/statement.ts';
 import { countDefaults, createCountCache } from './count-cache.ts';
 import { minutesOf } from './minutes.ts';
@@ -24,4 +25,32 @@ test('a part without logs of the account is looked up once and not counted', asy
   }
   assert.equal(asked.length, 1);
   assert.match(asked[0]!, /mergeTreeIndex/);
+});
+
+test('of counts that take too much memory the large and unused go first', async () => {
+  const labels = ['label.small', 'label.large', 'label.new'] as const;
+  const sizes = { 'label.small': 10, 'label.large': 500, 'label.new': 300 };
+  const connection = {
+    query: async (_pool: string, { sql, params }: Statement) => {
+      if (sql.includes('mergeTreeIndex')) return [[part[0], '0', '60000000000']] as never[];
+      const label = labels.find((name) => Object.values(params).includes(name.slice(6)))!;
+      const minutes = Array.from({ length: sizes[label] }, (_, i) => i);
+      return [['stream', ['value'], minutes, minutes]] as never[];
+    },
+  };
+  const options = { ...countDefaults, maxCountsKept: 800 };
+  const cache = createCountCache(connection, placement, options);
+  const get = (label: (typeof labels)[number]) =>
+    cache.get({ part: part[0], accountId: 'a', fields: [label] });
+  for (const label of labels) {
+    // Time passes, in which what is here is not used.
+    const at = performance.now();
+    await until(() => performance.now() > at, { what: 'the clock to move' });
+    cache.want([part], [{ accountId: 'a', fields: [label] }], always);
+    await cache.settled();
+  }
+  assert.deepEqual(
+    labels.filter((label) => get(label) !== undefined),
+    ['label.small', 'label.new'],
+  );
 });

@@ -43,6 +43,10 @@ export interface CountOptions {
   readonly minLogsPerCount: number;
   /** Between two looks for parts to count, by reads that no counts answer yet. */
   readonly lookEveryMs: number;
+  /** Between two looks for new parts after a read, until an hour after it. */
+  readonly followEveryMs: number;
+  /** Counts in memory, of 8 bytes each. */
+  readonly maxCountsKept: number;
 }
 
 export const countDefaults: CountOptions = {
@@ -50,26 +54,30 @@ export const countDefaults: CountOptions = {
   minAgeSeconds: 20,
   minLogsPerCount: 8,
   lookEveryMs: 1_000,
+  followEveryMs: 15_000,
+  maxCountsKept: 8_000_000,
 };
 
 /** Dropped counts are not made again sooner, or those of one read would displace each other. */
 const restMs = 600_000;
-/** Counts in memory, of 8 bytes each. */
-const maxCountsKept = 8_000_000;
 const nanosPerMinute = 60_000_000_000;
 
 /** When it was dropped, as others needed the memory. */
 type Dropped = { readonly droppedAtMs: number };
-type Entry = PartCounts | 'counting' | 'too many' | Dropped;
+interface Kept {
+  readonly counts: PartCounts;
+  usedAtMs: number;
+}
+type Entry = Kept | 'counting' | 'too many' | Dropped;
 /** Minutes since 1970. */
 type Span = readonly [from: number, until: number];
 
 export function createCountCache(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
-  { minPartRows, minAgeSeconds, minLogsPerCount }: CountOptions,
+  { minPartRows, minAgeSeconds, minLogsPerCount, maxCountsKept }: CountOptions,
 ): CountCache {
-  const entries = createEntries();
+  const entries = createEntries(maxCountsKept);
   const spans = createPartSpans(connection, placement);
   let work: Promise<void> | undefined;
 
@@ -81,7 +89,7 @@ export function createCountCache(
       const statement = compilePartCounts(placement, key, { step, maxCounts });
       try {
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
-        if (entries.has(name)) entries.set(name, toPartCounts(step, counted));
+        if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
         return;
       } catch (error) {
         if (exceededLimit(error) !== undefined) continue;
@@ -136,17 +144,28 @@ export function createCountCache(
   };
 }
 
-/** By name; the least recently used counts go first when they take too much memory. */
-function createEntries() {
+/** By name. Of the counts that take too much memory, those large and long unused go first. */
+function createEntries(maxCountsKept: number) {
   const entries = new Map<string, Entry>();
-  const countsOf = (entry: Entry | undefined) =>
-    typeof entry === 'object' && 'groups' in entry ? entry : undefined;
-  const sizeOf = (entry: Entry | undefined) => countsOf(entry)?.size ?? 0;
+  const keptOf = (entry: Entry | undefined) =>
+    typeof entry === 'object' && 'counts' in entry ? entry : undefined;
+  const sizeOf = (entry: Entry | undefined) => keptOf(entry)?.counts.size ?? 0;
   let size = 0;
 
-  function remove(name: string): void {
-    size -= sizeOf(entries.get(name));
-    entries.delete(name);
+  function set(name: string, entry: Entry | undefined): void {
+    size += sizeOf(entry) - sizeOf(entries.get(name));
+    if (entry === undefined) entries.delete(name);
+    else entries.set(name, entry);
+  }
+
+  function dropOne(): void {
+    const nowMs = performance.now();
+    const cost = (entry: Entry) => sizeOf(entry) * (nowMs - (keptOf(entry)?.usedAtMs ?? nowMs));
+    let worst: readonly [string, Entry] | undefined;
+    for (const each of entries) {
+      if (worst === undefined || cost(each[1]) > cost(worst[1])) worst = each;
+    }
+    set(worst![0], { droppedAtMs: nowMs });
   }
 
   return {
@@ -154,33 +173,26 @@ function createEntries() {
     /** Whether it need not be counted now. */
     isSettled(name: string): boolean {
       const entry = entries.get(name);
-      if (typeof entry !== 'object' || 'groups' in entry) return entry !== undefined;
+      if (typeof entry !== 'object' || 'counts' in entry) return entry !== undefined;
       return performance.now() - entry.droppedAtMs < restMs;
     },
-    delete: remove,
-    set(name: string, entry: Entry): void {
-      remove(name);
-      entries.set(name, entry);
-      size += sizeOf(entry);
-      for (const [oldest, candidate] of entries) {
-        if (size <= maxCountsKept) break;
-        if (countsOf(candidate) === undefined) continue;
-        size -= sizeOf(candidate);
-        entries.set(oldest, { droppedAtMs: performance.now() });
-      }
+    delete: (name: string) => set(name, undefined),
+    set,
+    keep(name: string, counts: PartCounts): void {
+      // Before the new ones are there, so that those are not dropped.
+      while (size > 0 && size + counts.size > maxCountsKept) dropOne();
+      set(name, { counts, usedAtMs: performance.now() });
     },
     counts(name: string): PartCounts | undefined {
-      const entry = countsOf(entries.get(name));
-      if (entry === undefined) return undefined;
-      entries.delete(name);
-      entries.set(name, entry);
-      return entry;
+      const kept = keptOf(entries.get(name));
+      if (kept !== undefined) kept.usedAtMs = performance.now();
+      return kept?.counts;
     },
     hasCounts(ending: string): boolean {
       return [...entries].some(([name, entry]) => sizeOf(entry) > 0 && name.endsWith(ending));
     },
     keepOnly(present: ReadonlySet<string>): void {
-      for (const name of entries.keys()) if (!present.has(partOf(name))) remove(name);
+      for (const name of entries.keys()) if (!present.has(partOf(name))) set(name, undefined);
     },
   };
 }

@@ -40,6 +40,8 @@ export interface CountedReads {
   facets(plan: FacetsPlan, context: QueryContext): Promise<FacetsResult[] | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
+  /** Counts no new parts any more. */
+  close(): void;
 }
 
 /** Values, in each bucket of a histogram, that are added up here. */
@@ -50,7 +52,7 @@ export function createCountedReads(
   options: CountOptions = countDefaults,
 ): CountedReads {
   const table = tableName(reader.database, 'logs');
-  const { sum, settled } = createPartSums(reader, options);
+  const { sum, settled, close } = createPartSums(reader, options);
 
   return {
     async histogram(plan, context) {
@@ -73,6 +75,7 @@ export function createCountedReads(
       return topFacets(plan, valueCounts(plan, query, sums));
     },
     settled,
+    close,
   };
 }
 

@@ -18,6 +18,8 @@ import type { Minutes } from './minutes.ts';
 export interface PartCounts {
   readonly step: CountStep;
   readonly groups: readonly CountGroup[];
+  /** First minutes of the first and the last step with logs; from > until = none. */
+  readonly span: readonly [from: number, until: number];
   /** Memory in units of one count; a group takes as much as 40 of them. */
   readonly size: number;
 }
@@ -38,7 +40,19 @@ export function toPartCounts(step: CountStep, rows: readonly PartCountRow[]): Pa
     minutes: Int32Array.from(minutes),
     counts: Uint32Array.from(counts),
   }));
-  return { step, groups, size: groups.reduce((sum, { counts }) => sum + counts.length + 40, 0) };
+  const size = groups.reduce((sum, { counts }) => sum + counts.length + 40, 0);
+  return { step, groups, span: spanOf(groups), size };
+}
+
+function spanOf(groups: readonly CountGroup[]): PartCounts['span'] {
+  let [from, until] = [Infinity, -Infinity];
+  for (const { minutes } of groups) {
+    for (const minute of minutes) {
+      from = Math.min(from, minute);
+      until = Math.max(until, minute);
+    }
+  }
+  return [from, until];
 }
 
 /** Whether the counts by some fields can tell which logs match. */

@@ -6,6 +6,7 @@ import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
   compileLogParts,
+  type CountField,
   type CountStep,
   type LogPartRow,
   type Scope,
@@ -17,7 +18,8 @@ import {
   createCountCache,
   type FieldsKey,
 } from './count-cache.ts';
-import type { CountedPart, CountQuery } from './part-counts.ts';
+import type { Minutes } from './minutes.ts';
+import type { CountedPart, CountQuery, PartCounts } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 
 export interface Sums<Row> {
@@ -36,6 +38,8 @@ export interface PartSums {
   ): Promise<Sums<Row> | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
+  /** Counts no new parts any more. */
+  close(): void;
 }
 
 /** What an overview asks for, counted with the first question. */
@@ -44,6 +48,8 @@ const allTogether = equalityFields.filter((field) => usualFields.flat().includes
 
 /** Merges and inserts between the statements of a read make it start again. */
 const maxAttempts = 3;
+/** For so long after a read of an account, new parts are counted before its next read. */
+const followMs = 3_600_000;
 
 export function createPartSums(
   { connection, database, limits }: ReaderParts,
@@ -56,6 +62,20 @@ export function createPartSums(
       connection.read<LogPartRow>(compileLogParts(placement), { accountId, signal }),
     options.lookEveryMs,
   );
+  const lastReads = new Map<string, LastRead>();
+  const following = setInterval(countNew, options.followEveryMs).unref();
+
+  function countNew(): void {
+    for (const [accountId, { atMs }] of lastReads) {
+      if (performance.now() - atMs > followMs) lastReads.delete(accountId);
+    }
+    const [accountId] = lastReads.keys();
+    if (accountId === undefined) return;
+    parts.inBackground(accountId, (listed) => {
+      cache.keepOnly(listed);
+      for (const { keys, minutes } of lastReads.values()) cache.want(listed, keys, minutes);
+    });
+  }
 
   return {
     async sum<Row>(
@@ -64,12 +84,16 @@ export function createPartSums(
       compile: (scope: Scope, limits: ReadLimits) => Statement,
     ): Promise<Sums<Row> | undefined> {
       const keys = keysOf(query);
+      const wanted = withUsual(keys);
+      const { accountId } = query.filter;
+      lastReads.set(accountId, {
+        keys: wanted,
+        minutes: query.minutes[1],
+        atMs: performance.now(),
+      });
       if (!keys.every((key) => hasSome(cache, key, query))) {
         // Without a delay for this read.
-        const { accountId } = query.filter;
-        parts.inBackground(accountId, (listed) =>
-          cache.want(listed, withUsual(keys), query.minutes[1]),
-        );
+        parts.inBackground(accountId, (listed) => cache.want(listed, wanted, query.minutes[1]));
         return undefined;
       }
       const time = startReadTime(limits);
@@ -78,7 +102,7 @@ export function createPartSums(
         const isOld = listed !== undefined;
         listed ??= await parts.list(context);
         cache.keepOnly(listed);
-        cache.want(listed, withUsual(keys), query.minutes[1]);
+        cache.want(listed, wanted, query.minutes[1]);
         const { counts, scopes } = sortParts(cache, listed, query);
         if (counts[0]!.length === 0) return undefined;
         const rows = await Promise.all(
@@ -94,7 +118,15 @@ export function createPartSums(
       return undefined;
     },
     settled: cache.settled,
+    close: () => clearInterval(following),
   };
+}
+
+/** By what the logs of an account were counted last, and where. */
+interface LastRead {
+  readonly keys: readonly FieldsKey[];
+  readonly minutes: Minutes;
+  readonly atMs: number;
 }
 
 function keysOf({ filter, fields }: CountQuery) {
@@ -107,6 +139,7 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
   const keys = keysOf(query);
   const counts: CountedPart[][] = keys.map(() => []);
   const names: Record<CountStep | 'others', string[]> = { 1: [], 60: [], others: [] };
+  const spans: Record<CountStep, PartCounts['span'][]> = { 1: [], 60: [] };
   for (const [part] of listed) {
     const own = isVisible(part, filter)
       ? keys.flatMap((key) => find(cache, part, key, query) ?? [])
@@ -114,6 +147,7 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
     const step = own.some((one) => one.counts.step === 60) ? 60 : 1;
     const isCounted = own.length === keys.length;
     if (isCounted) {
+      spans[step].push(own[0]!.counts.span);
       for (const [i, one] of own.entries()) {
         counts[i]!.push({ ...one, minutes: minutes[step] });
       }
@@ -121,7 +155,9 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
     names[isCounted ? step : 'others'].push(part);
   }
   const cuts = ([1, 60] as const).map((step): Scope => {
-    return { parts: names[step], times: { step, minutes: minutes[step].cut } };
+    const hasLogs = (minute: number) =>
+      spans[step].some(([from, until]) => minute + step > from && minute <= until);
+    return { parts: names[step], times: { step, minutes: minutes[step].cut.filter(hasLogs) } };
   });
   const scopes = [...cuts, { parts: names.others }];
   return { counts, scopes: scopes.filter((scope) => !isEmpty(scope)) };
@@ -145,9 +181,14 @@ function hasSome(cache: CountCache, key: FieldsKey, query: CountQuery): boolean 
   return cache.hasSome(key) || cache.hasSome(wideKey(key, query) ?? key);
 }
 
+/** Those by all fields together take long to count, and only answer for several fields. */
 function withUsual(keys: readonly FieldsKey[]): FieldsKey[] {
   const { accountId } = keys[0]!;
-  return [...keys, ...[...usualFields, allTogether].map((fields) => ({ accountId, fields }))];
+  const lists: (readonly CountField[])[] = [...usualFields];
+  if (keys.some(({ fields }) => fields.length > 1 && isSubset(fields, allTogether))) {
+    lists.push(allTogether);
+  }
+  return [...keys, ...lists.map((fields) => ({ accountId, fields }))];
 }
 
 function isSubset<T>(some: readonly T[], all: readonly T[]): boolean {
