@@ -1,6 +1,7 @@
 /** All routes of the control API. */
 import { accountRoutes } from './account-routes.ts';
 import type { AdminContext, AdminOptions, AdminParts } from './context.ts';
+import { notifierRoutes } from './notifier-routes.ts';
 import { receiverRoutes } from './receiver-routes.ts';
 import type { AdminRoute } from './routes.ts';
 import { ruleRoutes } from './rule-routes.ts';
@@ -21,7 +22,13 @@ export function adminRoutes(
     audit(...change);
   };
   const context = { directory, queue, store, options, now, record, audit, ruleOptions };
-  return [accountRoutes, streamRoutes, receiverRoutes, tokenRoutes, viewRoutes, ruleRoutes].flatMap(
-    (routesOf) => routesOf(context),
-  );
+  return [
+    accountRoutes,
+    streamRoutes,
+    receiverRoutes,
+    tokenRoutes,
+    viewRoutes,
+    ruleRoutes,
+    notifierRoutes,
+  ].flatMap((routesOf) => routesOf(context));
 }

@@ -106,7 +106,7 @@ function toRoute<Path extends Params, Body, Request>(
   return { ...definition, params, body, response, successStatus, accountScoped, handle: checked };
 }
 
-type Resource = 'stream' | 'receiver' | 'view' | 'token' | 'rule group';
+type Resource = 'stream' | 'receiver' | 'view' | 'token' | 'rule group' | 'notifier';
 
 /** @throws AppError `not_found`, also for a resource of another account */
 export function requireOwned<Found extends { readonly accountId: string }>(

@@ -9,6 +9,7 @@ import {
   type GroupState,
   ruleKeys,
   type RuleSample,
+  type SentAlert,
   type StoredRuleGroup,
 } from '../model/rules.ts';
 import { labelsKey } from '../rules/alerts.ts';
@@ -21,6 +22,7 @@ import {
   type GroupOwner,
   type QueryRule,
 } from './evaluate-group.ts';
+import type { NotifyOfGroup } from './notify.ts';
 
 export interface EvaluatorParts {
   readonly rules: Pick<
@@ -29,6 +31,8 @@ export interface EvaluatorParts {
   >;
   readonly query: QueryRule;
   readonly record: RecordSamples;
+  /** Fills `sent` with what was acknowledged. Never throws. */
+  readonly notify: NotifyOfGroup;
   readonly events: AlertEvents;
   /** Unix ms. */
   readonly now: () => number;
@@ -114,6 +118,8 @@ interface Track {
   running: boolean;
   /** Series of the last evaluation, by labels. */
   series: ReadonlyMap<string, RuleSample['labels']>;
+  readonly sent: Map<string, SentAlert>;
+  notifying: boolean;
 }
 
 /** Evaluations of groups, one at a time of each group. */
@@ -141,7 +147,7 @@ class GroupRuns {
   startIfDue(stored: StoredRuleGroup, lease: Lease): void {
     const key = keyOf(stored);
     const evaluatedAtMs = stored.state?.evaluatedAtMs ?? 0;
-    const track = this.#tracks.get(key) ?? { evaluatedAtMs, running: false, series: new Map() };
+    const track = this.#tracks.get(key) ?? newTrack(stored);
     this.#tracks.set(key, track);
     const atMs = slotOf(stored, this.#parts.now());
     // A list that was read before the last evaluation ended has an outdated state.
@@ -160,7 +166,8 @@ class GroupRuns {
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#inFlight);
+    // An evaluation that ends may begin a notification.
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
   async #evaluate(
@@ -173,17 +180,30 @@ class GroupRuns {
       const release = await this.#places.acquire(accountId, this.#stop);
       try {
         const evaluated = await evaluateGroup(stored, atMs, query);
-        const state = await this.#record(stored, evaluated, track);
+        const recorded = await this.#record(stored, evaluated, track);
+        const state = { ...recorded, sent: Object.fromEntries(track.sent) };
         const isSaved = await rules.saveRuleState({ streamId, name: group.name }, state, lease);
         if (!isSaved) return;
         track.evaluatedAtMs = atMs;
         events.groupEvaluated(streamId, group, state);
+        this.#notify({ ...stored, state }, track);
       } finally {
         release();
       }
     } catch (error) {
       if (!this.#stop.aborted) events.evaluatorFailed(error);
     }
+  }
+
+  /** Continues while the group is evaluated again; what fails is tried after the next one. */
+  #notify(stored: StoredRuleGroup & { readonly state: GroupState }, track: Track): void {
+    if (track.notifying || this.#stop.aborted) return;
+    track.notifying = true;
+    const run = this.#parts.notify(stored, track.sent, this.#stop).finally(() => {
+      track.notifying = false;
+      this.#inFlight.delete(run);
+    });
+    this.#inFlight.add(run);
   }
 
   /** @returns the state, in which a failed write is a failure of the recording rules. */
@@ -208,6 +228,12 @@ class GroupRuns {
       return { ...state, rules: { ...state.rules, ...Object.fromEntries(changed) } };
     }
   }
+}
+
+function newTrack({ state }: StoredRuleGroup): Track {
+  const sent = new Map(Object.entries(state?.sent ?? {}));
+  const evaluatedAtMs = state?.evaluatedAtMs ?? 0;
+  return { evaluatedAtMs, running: false, series: new Map(), sent, notifying: false };
 }
 
 function keyOf({ streamId, group }: StoredRuleGroup): string {

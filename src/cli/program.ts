@@ -37,6 +37,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     token: 'tokens: credentials of senders and readers',
     view: 'views: searches saved in the explorer',
     rules: 'rules: alerts and recorded metrics',
+    notifier: 'notifiers: destinations of alerts',
   },
   'Run:': {
     serve: 'run the service (weir serve --help)',
@@ -71,6 +72,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   receiver: loadResources,
   token: loadResources,
   view: loadResources,
+  notifier: loadResources,
   rules: () => import('./rules.ts'),
   serve: () => ({ define: defineServe }),
   doctor: () => import('./doctor/doctor.ts'),

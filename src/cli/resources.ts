@@ -1,6 +1,7 @@
 /** `weir account`, `stream`, `receiver`, `token` and `view` from one table, and `weir whoami`. */
 import { type Command, Option } from 'commander';
 import { accessScopes, receiverKinds } from '../model/account.ts';
+import { notifierKinds } from '../model/rules.ts';
 import type { Method } from './api.ts';
 import { cleared, collect, toInteger, toLimit, toTime } from './arguments.ts';
 import { addTokenRecover } from './directory.ts';
@@ -161,6 +162,29 @@ const resources: Readonly<Record<string, Resource>> = {
       update: [rename, option('--expires-at <time>', 'when it stops working, or never', toTime)],
     },
     toBody: toToken,
+  },
+  notifier: {
+    description: 'notifiers: destinations of alerts',
+    examples: `
+  weir notifier create on-call --kind alertmanager --endpoint https://alerts.example.com:9093
+  weir notifier create chat --kind webhook --endpoint https://hooks.example.com/x --secret s3cret
+  weir notifier delete <notifier-id>`,
+    columns: ['notifierId', 'name', 'kind', 'url', 'createdAt'],
+    commands: {
+      create: 'create a notifier',
+      list: "list the account's notifiers",
+      delete: 'delete a notifier',
+    },
+    options: {
+      create: [
+        option('--kind <kind>', 'format of the requests')
+          .choices(notifierKinds)
+          .makeOptionMandatory(),
+        option('--endpoint <url>', 'URL of the webhook, or of Alertmanager').makeOptionMandatory(),
+        option('--secret <text>', 'signs requests of a webhook'),
+      ],
+    },
+    toBody: ({ endpoint, ...options }) => ({ ...options, url: endpoint }),
   },
   view: {
     description: 'views: searches saved in the explorer',

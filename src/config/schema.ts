@@ -179,6 +179,12 @@ export const configSchema = z.strictObject({
       'Samples that one PromQL query may hold in memory, 16 bytes each; more is an error.',
     ),
   }),
+  alerts: section({
+    allowedNetworks: list(
+      'Address ranges that notifiers of alerts may reach although they are not public, such as ' +
+        '10.1.2.0/24; empty = only public addresses.',
+    ),
+  }),
   engine: section({
     memoryBytes: integer(
       'bytes',

@@ -28,6 +28,7 @@ const tables = {
   tokenAccounts: undefined,
   views: 'views',
   ruleGroups: undefined,
+  notifiers: undefined,
   receiverMinutes: 'statistics',
   receiverReasons: 'statistics',
   receiverSamples: 'statistics',

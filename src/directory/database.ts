@@ -5,6 +5,7 @@
  */
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
+import type { Notifier } from '../model/rules.ts';
 import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
 import type { Lease, Session, SignInLink, TakenTicket } from './port.ts';
 
@@ -47,6 +48,7 @@ export interface Tables {
     state: string | null;
     updatedAt: string;
   };
+  notifiers: Notifier;
   leases: Lease & { holder: string; expiresAtMs: number };
   directoryMigrations: { version: number; appliedAt: string };
 }

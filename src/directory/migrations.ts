@@ -182,6 +182,19 @@ const ruleGroups: Step = (text) => [
   )`,
 ];
 
+const notifiers: Step = (text) => [
+  sql`create table notifiers (
+    notifier_id ${text} primary key,
+    account_id ${text} not null references accounts (account_id) on delete cascade,
+    name ${text} not null,
+    kind ${text} not null,
+    url ${text} not null,
+    secret ${text} not null,
+    created_at ${text} not null
+  )`,
+  sql`create index notifiers_by_account on notifiers (account_id)`,
+];
+
 /** Position + 1 is the version. A released step never changes. */
 const steps = [
   initial,
@@ -191,6 +204,7 @@ const steps = [
   sessions,
   signInLinks,
   ruleGroups,
+  notifiers,
 ];
 
 /**

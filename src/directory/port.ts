@@ -14,7 +14,7 @@ import type {
   TokenType,
   View,
 } from '../model/account.ts';
-import type { GroupState, RuleGroup, StoredRuleGroup } from '../model/rules.ts';
+import type { GroupState, Notifier, RuleGroup, StoredRuleGroup } from '../model/rules.ts';
 import type {
   MinuteSpan,
   ReceiverHistory,
@@ -209,6 +209,18 @@ export interface RuleStore {
   releaseLease(lease: Lease): Promise<void>;
 }
 
+/** Destinations of alerts, deleted with the account. @throws AppError `unavailable` */
+export interface NotifierStore {
+  /** Ordered by name. */
+  listNotifiers(accountId: string): Promise<Notifier[]>;
+  /** @throws AppError `conflict` beyond `maxNotifiers` of the account; `not_found` */
+  createNotifier(
+    notifier: Omit<Notifier, 'notifierId' | 'createdAt'>,
+    maxNotifiers: number,
+  ): Promise<Notifier>;
+  deleteNotifier(accountId: string, notifierId: string): Promise<boolean>;
+}
+
 export interface Lease {
   readonly name: string;
   /** Higher than that of every earlier holder. */
@@ -224,7 +236,8 @@ export interface Directory
     ViewStore,
     TicketStore,
     SessionStore,
-    RuleStore {
+    RuleStore,
+    NotifierStore {
   /** One transaction. Resolves to false, without a change, when an account or token exists. */
   seed(seed: DirectorySeed): Promise<boolean>;
 

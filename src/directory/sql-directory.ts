@@ -3,6 +3,7 @@ import type { Transaction } from 'kysely';
 import { createAccountQueries } from './account-queries.ts';
 import type { Database, Tables } from './database.ts';
 import type { Directory, DirectorySeed, GrantSource } from './port.ts';
+import { createNotifierQueries } from './notifier-queries.ts';
 import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
 import { createRuleQueries } from './rule-queries.ts';
 import { createSessionQueries } from './session-queries.ts';
@@ -22,6 +23,7 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
     ...createTicketQueries(database),
     ...createSessionQueries(database),
     ...createRuleQueries(database),
+    ...createNotifierQueries(database),
     seed: (seed) =>
       database.write(async (tx) => {
         if (!(await isEmpty(tx))) return false;

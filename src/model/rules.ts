@@ -94,6 +94,32 @@ export interface GroupState {
   readonly rules: Readonly<Record<string, RuleState>>;
   /** One alert per failing rule. */
   readonly failures: readonly Alert[];
+  /** What notifiers acknowledged, by `sentKey`; absent = nothing. */
+  readonly sent?: Readonly<Record<string, SentAlert>>;
+}
+
+export interface SentAlert {
+  readonly state: 'firing' | 'inactive';
+  readonly activeAtMs: number;
+  /** Unix ms. */
+  readonly atMs: number;
+}
+
+export const notifierKinds = ['alertmanager', 'webhook'] as const;
+
+/** A destination of the alerts of an account. */
+export interface Notifier {
+  /** UUID. */
+  readonly notifierId: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly kind: (typeof notifierKinds)[number];
+  /** Of a webhook, or the base URL of an Alertmanager. */
+  readonly url: string;
+  /** Signs requests of a webhook; empty = unsigned. */
+  readonly secret: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
 }
 
 export interface StoredRuleGroup {

@@ -1,10 +1,12 @@
 /** Opens the evaluation of rules. */
 import { randomUUID } from 'node:crypto';
 import { openEvaluator, type RecordSamples } from '../alerts/evaluator.ts';
+import { createNotify } from '../alerts/notify.ts';
+import { createPost } from '../alerts/post.ts';
 import { bytesField, ProtobufWriter, varintField } from '../codec/protobuf-writer.ts';
 import type { Config } from '../config/schema.ts';
 import type { CachedGrants } from '../directory/grants.ts';
-import type { RuleStore } from '../directory/port.ts';
+import type { NotifierStore, RuleStore } from '../directory/port.ts';
 import { createSeriesLedger } from '../ingest/series-ledger.ts';
 import { createRuleQuery } from '../metrics/rule-query.ts';
 import { AppError } from '../model/errors.ts';
@@ -12,12 +14,12 @@ import type { RuleSample } from '../model/rules.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
-import { createLogsRuleQuery } from '../stream/stats/rule-query.ts';
+import { createLogsRuleQuery, createRuleSamples } from '../stream/stats/rule-query.ts';
 import { createAlertEvents } from '../telemetry/alert-events.ts';
 import type { Opening } from './opening.ts';
 
 export interface AlertParts {
-  readonly directory: RuleStore;
+  readonly directory: RuleStore & NotifierStore;
   readonly grants: Pick<CachedGrants, 'streams'>;
   readonly queue: Queue;
   readonly store: Store;
@@ -32,6 +34,9 @@ export function openAlerts(
   const reads = { store, grants, now };
   const queryMetrics = createRuleQuery(reads, { ...config.metrics, queryTimeoutSeconds });
   const queryLogs = createLogsRuleQuery(reads);
+  const events = createAlertEvents(instruments);
+  const { publicUrl, port } = config.stream;
+  const streamUrl = publicUrl || `https://localhost:${port}`;
   parts.own(
     openEvaluator({
       rules: directory,
@@ -40,7 +45,15 @@ export function openAlerts(
           ? queryLogs(owner, query, atMs)
           : queryMetrics(owner, query.expr, atMs),
       record: createRecorder(config, queue),
-      events: createAlertEvents(instruments),
+      notify: createNotify({
+        notifiers: directory,
+        post: createPost(config.alerts),
+        sampleLogs: createRuleSamples(reads),
+        events,
+        now,
+        externalUrl: () => streamUrl,
+      }),
+      events,
       now,
       // An embedded directory has one process, which need not wait for the lease of its last run.
       holder: config.directory.url === '' ? 'embedded' : randomUUID(),

@@ -1,5 +1,6 @@
 /** Events of the evaluation of rules. */
 import type { GroupState, RuleGroup } from '../model/rules.ts';
+import { messageOf } from '../std/error-text.ts';
 import { type Instruments, registerMetrics } from './instruments.ts';
 import { alertMetrics } from './metrics.ts';
 
@@ -25,6 +26,12 @@ export function createAlertEvents({ log, metrics: registry }: Instruments) {
     recordFailed(streamId: string, group: string, error: unknown) {
       metrics.weir_rules_write_failures_total.inc();
       log.warn({ streamId, group, err: error }, 'cannot write the samples of a rule group');
+    },
+    notified: (kind: string) => metrics.weir_rules_notifications_total.inc({ kind, outcome: 'ok' }),
+    notifyFailed(kind: string, notifierId: string, error: unknown) {
+      metrics.weir_rules_notifications_total.inc({ kind, outcome: 'failed' });
+      const reason = messageOf(error);
+      log.warn({ notifierId, reason }, 'cannot notify of alerts; trying again');
     },
     evaluatorFailed: (error: unknown) =>
       log.warn({ err: error }, 'cannot evaluate rules; trying again'),

@@ -215,6 +215,11 @@ export const alertMetrics = {
     [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
   ),
   weir_rules_write_failures_total: counter('Failed writes of the samples of a rule group'),
+  weir_rules_notifications_total: counter(
+    'Requests to notifiers of alerts, by outcome',
+    'kind',
+    'outcome',
+  ),
   weir_rules_lease_held: gauge('1 where this process evaluates the rules'),
 };
 

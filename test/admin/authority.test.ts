@@ -36,6 +36,7 @@ test('each operation requires its scope, and operator includes admin', async () 
     updateView: { name: 'newer' },
     checkRules: { rules: '{groups: []}' },
     putRuleFile: { rules: '{groups: []}' },
+    createNotifier: { name: 'new', kind: 'webhook', url: 'https://hooks.example' },
   };
   const operations = plane.routes.map((route) => route.operationId);
   assert.equal(new Set(operations).size, operations.length);
@@ -257,6 +258,7 @@ function paramsOf(tenant: Tenant, tokenId: string): Record<string, string> {
     receiverId: tenant.receiver.receiverId,
     viewId: tenant.view.viewId,
     name: 'rules',
+    notifierId: '5f0c7d52-9c2f-4b6e-8f7e-0d1c2b3a4958',
     tokenId,
   };
 }

@@ -74,4 +74,19 @@ export function ruleContract(current: () => Directory): void {
     await directory.releaseLease(second);
     assert.ok(await directory.holdLease('fence', 'first', 60_000));
   });
+
+  test('keeps notifiers of an account', async () => {
+    const directory = current();
+    const { accountId } = await createStream();
+    const kind = 'webhook' as const;
+    const notifier = { accountId, name: 'b', kind, url: 'https://h.example', secret: 's' };
+    const second = await directory.createNotifier(notifier, 2);
+    const first = await directory.createNotifier({ ...notifier, name: 'a' }, 2);
+    await rejectsWith('conflict', directory.createNotifier({ ...notifier, name: 'c' }, 2));
+    assert.deepEqual(await directory.listNotifiers(accountId), [first, second]);
+    const other = await createStream();
+    assert.equal(await directory.deleteNotifier(other.accountId, first.notifierId), false);
+    assert.equal(await directory.deleteNotifier(accountId, first.notifierId), true);
+    assert.deepEqual(await directory.listNotifiers(accountId), [second]);
+  });
 }

@@ -102,9 +102,9 @@ test('a migration keeps the access of tokens without accounts', async () => {
   await first.close();
   const database = new DatabaseSync(file);
   database.exec('ALTER TABLE tokens DROP COLUMN all_accounts');
-  database.exec(
-    'DROP TABLE sessions; DROP TABLE sign_in_links; DROP TABLE rule_groups; DROP TABLE leases',
-  );
+  for (const table of ['sessions', 'sign_in_links', 'rule_groups', 'leases', 'notifiers']) {
+    database.exec(`DROP TABLE ${table}`);
+  }
   database.exec('DELETE FROM directory_migrations WHERE version >= 4');
   // The digest covers the columns of the newer version.
   database.exec('DROP TABLE control_digest');

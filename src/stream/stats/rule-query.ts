@@ -1,10 +1,11 @@
 /** Rules on logs: a stat of the logs of a window, by groups. */
-import type { StatsPlan, StatsResult } from '../../model/plan.ts';
+import type { ListPlan, LogRecord, StatsPlan, StatsResult } from '../../model/plan.ts';
 import { readContext, type ReadContextSource } from '../../model/readable-streams.ts';
 import type { LogsRuleQuery, RuleCondition, RuleSample } from '../../model/rules.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { parseQuery } from '../../std/parse-query.ts';
-import { readQuery } from '../plan.ts';
+import { planList, readQuery } from '../plan.ts';
+import { listQuery } from '../requests.ts';
 import { planStats, statsQuery, toStatsResponse } from './stats.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
@@ -45,6 +46,34 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
   };
 }
 
+const maxSamples = 3;
+
+export interface RuleSamplesParts extends ReadContextSource {
+  readonly store: { list(plan: ListPlan): Promise<LogRecord[]> };
+}
+
+/** The function returns the newest logs of one group of a rule. It throws AppError. */
+export function createRuleSamples(parts: RuleSamplesParts) {
+  return async (
+    { accountId, streamId }: { readonly accountId: string; readonly streamId: string },
+    { query, by, windowMs }: LogsRuleQuery,
+    { labels, atMs }: { readonly labels: RuleSample['labels']; readonly atMs: number },
+  ): Promise<LogRecord[]> => {
+    const fields = by.split(',').filter((name) => name !== '');
+    const values = fields.map((name) => `${name.trim()}:${JSON.stringify(labels[toLabel(name)])}`);
+    const terms = [...(query.trim() === '' ? [] : [`(${query})`]), ...values];
+    const search = new URLSearchParams({
+      sinceTime: toIso(atMs - 2 * windowMs),
+      untilTime: toIso(atMs),
+      limit: String(maxSamples),
+      streamId,
+      ...(terms.length > 0 && { query: terms.join(' ') }),
+    });
+    const context = await readContext(parts, accountId);
+    return parts.store.list(planList(context, parseQuery(listQuery, search), 0n));
+  };
+}
+
 function toSearch(
   { query, stat, by, windowMs }: LogsRuleQuery,
   { atMs, streamId }: { readonly atMs: number; readonly streamId?: string },
@@ -67,9 +96,11 @@ function toIso(timeMs: number): string {
 
 function toLabels(by: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(by);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name.replace(/[^a-zA-Z0-9_]/g, '_'), value]),
-  );
+  return Object.fromEntries(entries.map(([name, value]) => [toLabel(name), value]));
+}
+
+function toLabel(field: string): string {
+  return field.trim().replace(/[^a-zA-Z0-9_]/g, '_');
 }
 
 function holds(value: number, { op, value: than }: RuleCondition): boolean {

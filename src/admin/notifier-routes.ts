@@ -1,0 +1,79 @@
+/** Destinations of alerts in the control API. Secrets are written and never answered. */
+import { z } from 'zod';
+import { type Notifier, notifierKinds } from '../model/rules.ts';
+import type { AdminContext } from './context.ts';
+import { type AdminRoute, defineAccountRoute, notFound } from './routes.ts';
+
+const maxNotifiers = 20;
+
+const notifierId = z.guid().toLowerCase();
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters');
+const kind = z.enum(notifierKinds).meta({
+  description: "alertmanager: Alertmanager's API v2; webhook: the body of Alertmanager's webhooks.",
+});
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be a URL such as https://hooks.example.com/alerts' })
+  .max(2_000)
+  .meta({ description: 'Of the webhook, or the base URL of Alertmanager.' });
+const secret = z.string().max(1_000).default('').meta({ description: 'Signs webhooks.' });
+
+const newNotifier = z.strictObject({ name, kind, url, secret });
+const answer = z.object({
+  notifierId,
+  name,
+  kind,
+  url,
+  createdAt: z.string().meta({ format: 'date-time' }),
+});
+
+export function notifierRoutes({ directory, audit }: AdminContext): AdminRoute[] {
+  return [
+    defineAccountRoute({
+      method: 'GET',
+      path: '/notifiers',
+      operationId: 'listNotifiers',
+      summary: "The account's notifiers, by name",
+      scope: 'admin',
+      response: z.object({ notifiers: z.array(answer) }),
+      handle: async ({ accountId }) => ({
+        notifiers: (await directory.listNotifiers(accountId)).map(toAnswer),
+      }),
+    }),
+    defineAccountRoute({
+      method: 'POST',
+      path: '/notifiers',
+      operationId: 'createNotifier',
+      summary: 'Create a notifier, which gets all alerts of the account',
+      scope: 'admin',
+      body: newNotifier,
+      response: answer,
+      successStatus: 201,
+      handle: async ({ caller, accountId, body }) => {
+        const notifier = await directory.createNotifier({ ...body, accountId }, maxNotifiers);
+        audit('createNotifier', { caller, accountId }, notifier.notifierId);
+        return toAnswer(notifier);
+      },
+    }),
+    defineAccountRoute({
+      method: 'DELETE',
+      path: '/notifiers/:notifierId',
+      operationId: 'deleteNotifier',
+      summary: 'Delete a notifier',
+      scope: 'admin',
+      params: z.object({ notifierId }),
+      handle: async ({ caller, accountId, params }) => {
+        const isDeleted = await directory.deleteNotifier(accountId, params.notifierId);
+        if (!isDeleted) throw notFound('notifier', params.notifierId);
+        audit('deleteNotifier', { caller, accountId }, params.notifierId);
+      },
+    }),
+  ];
+}
+
+function toAnswer({ accountId: _, secret: _secret, ...notifier }: Notifier) {
+  return notifier;
+}

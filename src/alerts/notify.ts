@@ -1,0 +1,228 @@
+/**
+ * Tells the notifiers of an account about alerts that began, ended or are due again. A notifier
+ * gets each until it acknowledges it.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import type { NotifierStore } from '../directory/port.ts';
+import {
+  type Alert,
+  type GroupState,
+  type LogsRuleQuery,
+  type Notifier,
+  ruleKeys,
+  type SentAlert,
+  type StoredRuleGroup,
+} from '../model/rules.ts';
+import { labelsKey } from '../rules/alerts.ts';
+import type { AlertEvents } from '../telemetry/alert-events.ts';
+import type { GroupOwner } from './evaluate-group.ts';
+import type { Post } from './post.ts';
+
+export interface NotifyParts {
+  readonly notifiers: Pick<NotifierStore, 'listNotifiers'>;
+  readonly post: Post;
+  readonly sampleLogs: SampleLogs;
+  readonly events: Pick<AlertEvents, 'notified' | 'notifyFailed'>;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** Of the explorer, without a trailing slash. */
+  readonly externalUrl: () => string;
+}
+
+export interface SampleLog {
+  readonly logId: string;
+  readonly timestamp: string;
+  readonly message: string;
+}
+
+/** The newest logs of an alert. @throws AppError */
+export type SampleLogs = (
+  owner: GroupOwner,
+  query: LogsRuleQuery,
+  at: { readonly labels: Alert['labels']; readonly atMs: number },
+) => Promise<readonly SampleLog[]>;
+
+type Evaluated = StoredRuleGroup & { readonly state: GroupState };
+
+/** @param sent what was acknowledged, by `sentKey`; changed by the function. */
+export type NotifyOfGroup = (
+  stored: Evaluated,
+  sent: Map<string, SentAlert>,
+  signal: AbortSignal,
+) => Promise<void>;
+
+const repeatMs: Readonly<Record<Notifier['kind'], number>> = {
+  // Alertmanager takes an alert as resolved after its `endsAt`.
+  alertmanager: 60_000,
+  webhook: 4 * 3_600_000,
+};
+const maxAlerts = 100;
+
+interface Told {
+  readonly alert: Alert;
+  readonly query: LogsRuleQuery | undefined;
+}
+
+export function createNotify(parts: NotifyParts): NotifyOfGroup {
+  const { notifiers, post, events, now } = parts;
+  return async (stored, sent, signal) => {
+    const alerts = alertsOf(stored);
+    try {
+      const known = await notifiers.listNotifiers(stored.accountId);
+      forget(sent, known, alerts);
+      for (const notifier of known) await tell(notifier, { stored, alerts, sent, signal });
+    } catch (error) {
+      if (!signal.aborted) events.notifyFailed('directory', '', error);
+    }
+  };
+
+  async function tell(
+    notifier: Notifier,
+    {
+      stored,
+      alerts,
+      sent,
+      signal,
+    }: Parameters<typeof toMessage>[1] & {
+      readonly sent: Map<string, SentAlert>;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void> {
+    const { kind, notifierId } = notifier;
+    const due = alerts
+      .filter(({ alert }) =>
+        isDue(alert, sent.get(sentKey(notifier, alert)), { kind, nowMs: now() }),
+      )
+      .slice(0, maxAlerts);
+    if (due.length === 0) return;
+    try {
+      const { url, body } = await toMessage(notifier, { stored, alerts: due }, parts);
+      await post(url, { body, headers: signatureOf(notifier, body, now()) }, signal);
+      events.notified(kind);
+      for (const { alert } of due) {
+        const state = alert.state === 'inactive' ? 'inactive' : 'firing';
+        const { activeAtMs } = alert;
+        sent.set(sentKey(notifier, alert), { state, activeAtMs, atMs: now() });
+      }
+    } catch (error) {
+      if (!signal.aborted) events.notifyFailed(kind, notifierId, error);
+    }
+  }
+}
+
+function alertsOf({ group, state }: Evaluated): Told[] {
+  const keys = ruleKeys(group.rules);
+  const told = Object.entries(state.rules).flatMap(([key, { alerts }]) => {
+    const query = group.rules[keys.indexOf(key)]?.query;
+    return alerts.map((alert) => ({ alert, query: query?.type === 'logs' ? query : undefined }));
+  });
+  return [...told, ...state.failures.map((alert) => ({ alert, query: undefined }))];
+}
+
+function sentKey({ notifierId }: Notifier, { labels }: Alert): string {
+  return `${notifierId} ${labelsKey(labels)}`;
+}
+
+function forget(
+  sent: Map<string, SentAlert>,
+  notifiers: readonly Notifier[],
+  alerts: readonly Told[],
+): void {
+  const keys = new Set(
+    notifiers.flatMap((notifier) => alerts.map(({ alert }) => sentKey(notifier, alert))),
+  );
+  for (const key of sent.keys()) if (!keys.has(key)) sent.delete(key);
+}
+
+function isDue(
+  alert: Alert,
+  sent: SentAlert | undefined,
+  { kind, nowMs }: { readonly kind: Notifier['kind']; readonly nowMs: number },
+): boolean {
+  if (alert.state === 'pending') return false;
+  if (alert.state === 'inactive') return sent?.state === 'firing';
+  const isNew = sent?.state !== 'firing' || sent.activeAtMs !== alert.activeAtMs;
+  return isNew || nowMs - sent.atMs >= repeatMs[kind];
+}
+
+async function toMessage(
+  notifier: Notifier,
+  { stored, alerts }: { readonly stored: Evaluated; readonly alerts: readonly Told[] },
+  parts: NotifyParts,
+): Promise<{ url: string; body: string }> {
+  const { group, streamId } = stored;
+  const generatorURL = `${parts.externalUrl()}/`;
+  const endsMs = parts.now() + Math.max(4 * group.intervalMs, 4 * 60_000);
+  if (notifier.kind === 'alertmanager') {
+    const list = alerts.map(({ alert }) => ({
+      ...toTimes(alert, new Date(endsMs).toISOString()),
+      labels: alert.labels,
+      annotations: alert.annotations,
+      generatorURL,
+    }));
+    return { url: `${notifier.url.replace(/\/$/, '')}/api/v2/alerts`, body: JSON.stringify(list) };
+  }
+  const list = await Promise.all(
+    alerts.map(async ({ alert, query }) => ({
+      status: alert.state === 'inactive' ? 'resolved' : 'firing',
+      labels: alert.labels,
+      annotations: alert.annotations,
+      ...toTimes(alert, '0001-01-01T00:00:00Z'),
+      generatorURL,
+      fingerprint: createHash('sha256').update(labelsKey(alert.labels)).digest('hex').slice(0, 16),
+      ...(query !== undefined &&
+        alert.state === 'firing' && { sampleLogs: await samplesOf(stored, alert, query, parts) }),
+    })),
+  );
+  const body = {
+    version: '4',
+    groupKey: `${streamId}/${group.name}`,
+    truncatedAlerts: 0,
+    status: list.some(({ status }) => status === 'firing') ? 'firing' : 'resolved',
+    receiver: notifier.name,
+    groupLabels: {},
+    commonLabels: common(alerts.map(({ alert }) => alert.labels)),
+    commonAnnotations: common(alerts.map(({ alert }) => alert.annotations)),
+    externalURL: parts.externalUrl(),
+    alerts: list,
+  };
+  return { url: notifier.url, body: JSON.stringify(body) };
+}
+
+function toTimes({ firedAtMs, activeAtMs, resolvedAtMs }: Alert, endsAt: string) {
+  return {
+    startsAt: new Date(firedAtMs ?? activeAtMs).toISOString(),
+    endsAt: resolvedAtMs === undefined ? endsAt : new Date(resolvedAtMs).toISOString(),
+  };
+}
+
+/** None where the read fails: the alert itself must arrive. */
+async function samplesOf(
+  owner: GroupOwner,
+  { labels }: Alert,
+  query: LogsRuleQuery,
+  { sampleLogs, now, externalUrl }: NotifyParts,
+): Promise<object[]> {
+  const logs = await sampleLogs(owner, query, { labels, atMs: now() }).catch(() => []);
+  return logs.map(({ logId, timestamp, message }) => ({
+    timestamp,
+    message: message.slice(0, 1_000),
+    url: `${externalUrl()}/api/v1/logs/${encodeURIComponent(logId)}`,
+  }));
+}
+
+function common(maps: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const [first = {}, ...rest] = maps;
+  const entries = Object.entries(first);
+  return Object.fromEntries(
+    entries.filter(([name, value]) => rest.every((other) => other[name] === value)),
+  );
+}
+
+/** HMAC-SHA256 of the time and the body, so that a receiver can refuse old requests. */
+function signatureOf({ secret }: Notifier, body: string, nowMs: number): Record<string, string> {
+  if (secret === '') return {};
+  const seconds = Math.floor(nowMs / 1000);
+  const digest = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return { 'x-weir-signature': `t=${seconds},v1=${digest}` };
+}

@@ -1,0 +1,58 @@
+/** Which addresses a notifier reaches. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { suite, test } from 'node:test';
+import { createPost } from './post.ts';
+
+const message = { body: '{}', headers: {} };
+const signal = new AbortController().signal;
+
+suite('posts of notifiers', () => {
+  const refused = [
+    'http://127.0.0.1:1/',
+    'http://localhost:1/',
+    'http://[::1]:1/',
+    'http://[::ffff:127.0.0.1]:1/',
+    'http://2130706433:1/',
+    'http://10.0.0.1:1/',
+    'http://192.168.1.1:1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://0.0.0.0:1/',
+    'http://[fd00::1]:1/',
+    'http://[fe80::1]:1/',
+    'http://[64:ff9b::7f00:1]:1/',
+  ];
+  for (const url of refused) {
+    test(`refuse ${url}`, async () => {
+      const post = createPost({ allowedNetworks: ['192.0.2.0/24'] });
+      await assert.rejects(post(url, message, signal), /the address is not public/);
+    });
+  }
+
+  test('reach an allowed network, and follow no redirect', async () => {
+    const statuses = [200, 302, 500];
+    const bodies: string[] = [];
+    const server = createServer((request, response) => {
+      void readText(request).then((body) => {
+        bodies.push(body);
+        response.writeHead(statuses.shift()!, { location: 'http://127.0.0.1:1/' }).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const post = createPost({ allowedNetworks: ['127.0.0.0/8'] });
+    const url = `http://127.0.0.1:${port}/hook`;
+    await post(url, message, signal);
+    await assert.rejects(post(url, message, signal), /it answered 302/);
+    await assert.rejects(post(url, message, signal), /it answered 500/);
+    assert.deepEqual(bodies, ['{}', '{}', '{}']);
+    server.close();
+  });
+
+  test('fail at the start with an invalid network', () => {
+    assert.throws(() => createPost({ allowedNetworks: ['10.0.0.0'] }), /alerts\.allowedNetworks/);
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * Posts to URLs that people of an account chose. Connects only to addresses that were checked after
+ * the resolution of their name, and follows no redirects.
+ */
+import { lookup as resolve } from 'node:dns';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { messageOf } from '../std/error-text.ts';
+
+export interface PostOptions {
+  /** CIDR ranges that are reached although they are not public. */
+  readonly allowedNetworks: readonly string[];
+}
+
+/** Resolves on a status of 2xx. @throws Error with the reason */
+export type Post = (
+  url: string,
+  message: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+) => Promise<void>;
+
+const timeoutMs = 10_000;
+
+/** @throws Error with the invalid range */
+export function createPost({ allowedNetworks }: PostOptions): Post {
+  const networks = allowedNetworks.map(toNetwork);
+  const check = (address: string) => checkAddress(address, networks);
+  const lookup: LookupFunction = (hostname, options, callback) =>
+    resolve(hostname, { all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      try {
+        for (const { address } of addresses) check(address);
+      } catch (fault) {
+        return callback(fault as Error, []);
+      }
+      if (options.all === true) return callback(null, addresses);
+      const [first] = addresses;
+      callback(null, first?.address ?? '', first?.family);
+    });
+  return async (url, { body, headers }, signal) => {
+    const target = new URL(url);
+    const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+    // `lookup` is not called for an address.
+    if (isIP(host) !== 0) check(host);
+    const request = target.protocol === 'https:' ? requestHttps : requestHttp;
+    const { promise, resolve: succeed, reject } = Promise.withResolvers<void>();
+    const sent = request(target, {
+      method: 'POST',
+      lookup,
+      agent: false,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
+    });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      response.destroy();
+      const { statusCode: status = 0 } = response;
+      if (status >= 200 && status < 300) succeed();
+      else reject(new Error(`cannot notify ${target.origin}: it answered ${status}`));
+    });
+    sent.end(body);
+    return promise;
+  };
+}
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+function toNetwork(range: string): Network {
+  try {
+    return ipaddr.parseCIDR(range);
+  } catch (cause) {
+    throw new Error(
+      `cannot use alerts.allowedNetworks ${JSON.stringify(range)}: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** @throws Error for an address that is neither public nor allowed */
+function checkAddress(text: string, networks: readonly Network[]): void {
+  const address = ipaddr.process(text);
+  if (address.range() === 'unicast') return;
+  const isAllowed = networks.some(
+    ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+  );
+  if (isAllowed) return;
+  throw new Error(
+    `cannot notify ${text}: the address is not public; add its range to alerts.allowedNetworks`,
+  );
+}

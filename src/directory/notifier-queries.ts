@@ -1,0 +1,51 @@
+/** Destinations of alerts in the directory's database. */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../model/errors.ts';
+import { requireAccount } from './account-queries.ts';
+import type { Database } from './database.ts';
+import type { NotifierStore } from './port.ts';
+
+export function createNotifierQueries(database: Database): NotifierStore {
+  return {
+    listNotifiers: (accountId) =>
+      database.read((db) =>
+        db
+          .selectFrom('notifiers')
+          .selectAll()
+          .where('accountId', '=', accountId)
+          .orderBy('name')
+          .execute(),
+      ),
+
+    createNotifier: (notifier, maxNotifiers) =>
+      database.write(async (tx) => {
+        await requireAccount(tx, notifier.accountId);
+        const { count } = await tx
+          .selectFrom('notifiers')
+          .select((select) => select.fn.countAll<number>().as('count'))
+          .where('accountId', '=', notifier.accountId)
+          .executeTakeFirstOrThrow();
+        if (count >= maxNotifiers) {
+          throw new AppError(
+            'conflict',
+            `cannot create another notifier: the account has the maximum of ${maxNotifiers}; ` +
+              'delete one first',
+          );
+        }
+        const createdAt = database.timestamp();
+        const created = { ...notifier, notifierId: randomUUID(), createdAt };
+        await tx.insertInto('notifiers').values(created).execute();
+        return created;
+      }),
+
+    deleteNotifier: (accountId, notifierId) =>
+      database.write(async (tx) => {
+        const { numDeletedRows } = await tx
+          .deleteFrom('notifiers')
+          .where('accountId', '=', accountId)
+          .where('notifierId', '=', notifierId)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+  };
+}
