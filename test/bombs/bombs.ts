@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { bytesField, varint } from '../harness/proto-wire.ts';
+import { lineBombs } from './line-bombs.ts';
 import {
   emptyMessage,
   framed,
@@ -241,4 +242,4 @@ const many: readonly Bomb[] = [
   },
 ];
 
-export const bombs: readonly Bomb[] = [...inflating, ...nested, ...many];
+export const bombs: readonly Bomb[] = [...inflating, ...nested, ...many, ...lineBombs];

@@ -9,7 +9,7 @@ export interface Target {
   readonly quickstart: Quickstart;
 }
 
-export type Way = 'json' | 'otlp' | 'push' | 'write' | 'grpc';
+export type Way = 'json' | 'lines' | 'loki' | 'otlp' | 'push' | 'write' | 'grpc';
 
 export interface Sent {
   readonly way: Way;
@@ -25,6 +25,8 @@ export function send(target: Target, sent: Sent): Promise<number> {
   const { http_json: json, otlp, prometheus } = target.quickstart.receivers;
   const targets = {
     json: [json.url, json.token],
+    lines: [new URL('lines', json.url).href, json.token],
+    loki: [new URL('loki/api/v1/push', json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],
     write: [prometheus.writeUrl, prometheus.token],

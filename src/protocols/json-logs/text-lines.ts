@@ -1,9 +1,13 @@
 /** Lines of text and of logfmt as JSON events, one in each line. */
+import { fieldKeys } from './event-fields.ts';
+import { maxLabels } from './label-set.ts';
 
 export type LineFormat = 'text' | 'logfmt';
 
 const pieceBytes = 256 * 1024;
 const newline = 0x0a;
+/** With more keys than these, more than `maxLabels` of them are labels. */
+const maxPairs = maxLabels + fieldKeys.length;
 /** A key, and a value: in quotes with escapes, or up to the next space. */
 const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?(?=\s|$)/y;
 const space = /\s*/y;
@@ -39,6 +43,8 @@ function parseLogfmt(line: string): object {
     const [, key, quoted, plain] = pair.exec(line) ?? [];
     if (key === undefined) return toMessage(line);
     hasValue ||= quoted !== undefined || plain !== undefined;
+    // Enough for the event to be rejected, before a long line takes seconds.
+    if (event.size > maxPairs) break;
     event.set(key, quoted === undefined ? (plain ?? true) : unquote(quoted));
   }
   if (!hasValue) return toMessage(line);
