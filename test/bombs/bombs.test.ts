@@ -7,7 +7,8 @@ import { after, before, suite, test } from 'node:test';
 import { configSchema } from '../../src/config/schema.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
-import { type Bomb, bombs } from './bombs.ts';
+import { bombs } from './bombs.ts';
+import type { Bomb } from './payloads.ts';
 import { startThrower, type Thrower } from './thrower.ts';
 import { memoryBytes, watch, type Watched } from './watch.ts';
 

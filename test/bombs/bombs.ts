@@ -7,6 +7,7 @@ import { compressSync } from 'snappy';
 import { bytesField, varint } from '../harness/proto-wire.ts';
 import { lineBombs } from './line-bombs.ts';
 import {
+  type Bomb,
   emptyMessage,
   framed,
   gzipBomb,
@@ -23,16 +24,6 @@ import {
   series,
 } from './payloads.ts';
 import type { Sent, Way } from './send.ts';
-
-export interface Bomb {
-  readonly name: string;
-  /** HTTP or gRPC status; several if the protocol allows a choice. */
-  readonly expected: readonly number[];
-  /** Whether many identical ones cost more than different ones. */
-  readonly isHeavy?: true;
-  /** Created on demand: each may take tens of MiB. */
-  make(): Sent;
-}
 
 const types = {
   json: { 'content-type': 'application/json' },

@@ -2,8 +2,7 @@
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { bytesField, text } from '../harness/proto-wire.ts';
-import type { Bomb } from './bombs.ts';
-import { emptyMessage, gzipBomb, jsonAround, mebibyte, repeated } from './payloads.ts';
+import { type Bomb, emptyMessage, gzipBomb, jsonAround, mebibyte, repeated } from './payloads.ts';
 import type { Sent } from './send.ts';
 
 /** A little below the limit of a body. */

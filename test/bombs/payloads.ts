@@ -1,6 +1,17 @@
-/** Payloads of bombs. */
+/** What a bomb is, and payloads. */
 import { gzipSync } from 'node:zlib';
 import { bytesField, doubleField, text, varintField } from '../harness/proto-wire.ts';
+import type { Sent } from './send.ts';
+
+export interface Bomb {
+  readonly name: string;
+  /** HTTP or gRPC status; several if the protocol allows a choice. */
+  readonly expected: readonly number[];
+  /** Whether many identical ones cost more than different ones. */
+  readonly isHeavy?: true;
+  /** Created on demand: each may take tens of MiB. */
+  make(): Sent;
+}
 
 export const mebibyte = 2 ** 20;
 /** A little below the inflated limit of OTLP protobuf and remote_write. */
