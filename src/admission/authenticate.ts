@@ -1,5 +1,5 @@
 /**
- * Authentication and authorisation by the bearer token of a request. Answers do not distinguish
+ * Authentication and authorisation by the token of a request. Answers do not distinguish
  * unknown, revoked and expired tokens.
  */
 import type { Receiver, ReceiverKind, Scope, TokenGrant, TokenType } from '../model/account.ts';
@@ -9,10 +9,14 @@ import type { RequestHeaders } from '../model/request.ts';
 /** One token68 after the scheme, whose case does not matter (RFC 9110 §11.1, RFC 6750 §2.1). */
 const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
 
+/** RFC 7617 */
+const basicPattern = /^basic +([a-z0-9+/]{1,1024}={0,2})$/i;
+
 /**
+ * @param takesBasic whether the password of `Authorization: Basic` may be the token
  * @throws AppError `unauthenticated` unless there is exactly one `Authorization: Bearer <token>`
  */
-export function bearerToken(headers: RequestHeaders): string {
+export function bearerToken(headers: RequestHeaders, takesBasic = false): string {
   const [value, second] = headers.authorization;
   if (value === undefined) {
     throw unauthenticated('cannot find a token: send "Authorization: Bearer <token>"');
@@ -20,11 +24,20 @@ export function bearerToken(headers: RequestHeaders): string {
   if (second !== undefined) {
     throw unauthenticated('cannot choose between two Authorization headers: send exactly one');
   }
-  const token = bearerPattern.exec(value)?.[1];
+  const token = bearerPattern.exec(value)?.[1] ?? (takesBasic ? basicPassword(value) : undefined);
   if (token === undefined) {
-    throw unauthenticated('cannot read the Authorization header: send "Bearer" and one token');
+    const orBasic = takesBasic ? ', or "Basic" with the token as password' : '';
+    throw unauthenticated(
+      `cannot read the Authorization header: send "Bearer" and one token${orBasic}`,
+    );
   }
   return token;
+}
+
+function basicPassword(value: string): string | undefined {
+  const [, encoded] = basicPattern.exec(value) ?? [];
+  const credentials = Buffer.from(encoded ?? '', 'base64').toString();
+  return bearerPattern.exec(`bearer ${credentials.slice(credentials.indexOf(':') + 1)}`)?.[1];
 }
 
 /** @throws AppError `unauthenticated` */

@@ -94,8 +94,12 @@ export interface ConnectionGate {
 export type FailurePace = 'at once' | 'delayed' | 'cut';
 
 export interface Admission {
-  /** The bearer token. @throws AppError `unauthenticated` unless there is exactly one */
-  bearer(headers: RequestHeaders): string;
+  /**
+   * The bearer token.
+   * @param takesBasic whether it may be the password of `Authorization: Basic`
+   * @throws AppError `unauthenticated` unless there is exactly one
+   */
+  bearer(headers: RequestHeaders, takesBasic?: boolean): string;
   /**
    * @throws AppError `unauthenticated` unless the token is known, of this type and valid;
    *   `unavailable`

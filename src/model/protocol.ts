@@ -131,6 +131,10 @@ export interface HttpRoute {
    * `encodeProblem`: senders that append paths to the prefix cannot parse problem+json.
    */
   readonly prefix?: string;
+  /**
+   * Path of a second POST route, for senders whose paths are fixed: the token names the receiver.
+   */
+  readonly tokenPath?: `/${string}`;
   readonly description: IngestDescription;
 }
 
@@ -143,6 +147,8 @@ export interface Protocol {
   readonly http: HttpRoute | undefined;
   /** gRPC method, `package.Service/Method`. The token names the receiver. */
   readonly grpcMethod?: string;
+  /** Whether the token may be the password of `Authorization: Basic`. Absent = no. */
+  readonly takesBasic?: boolean;
   readonly mediaTypes: readonly MediaTypeRule[];
   /** Includes `identity` if bodies without a content coding are accepted. */
   readonly codings: readonly ContentCoding[];

@@ -49,29 +49,34 @@ function mountProtocol(
   const { http, maxBodyBytes, encodeProblem } = protocol;
   const method = 'POST';
   const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
-  app.route<{ Params: { receiverId: string } }>({
-    method,
-    url: `${receiverUrl}/${http.path}`,
-    config,
-    handler: async ({ params: { receiverId }, raw }, reply) => {
-      try {
-        // The decoded parameter may contain slashes or be a dot segment.
-        if (!receiverIdPattern.test(receiverId)) throw unknownRoute(method, raw.url ?? '');
-        const headers = readHeaders(raw);
-        const peerAddress = raw.socket.remoteAddress ?? '';
-        const body = toRequestBody(raw, reply.raw);
-        const answer = await ingest.ingest({ receiverId, headers, peerAddress, body }, protocol);
-        const { status, contentType, body: content } = answer.reply;
-        reply.code(status).headers(answerHeaders(answer));
-        if (contentType === undefined) return undefined;
-        reply.header('content-type', contentType);
-        return toBytes(content);
-      } catch (fault) {
-        ingestEvents.refused(protocol.name, toAppError(fault).code);
-        throw fault;
-      }
-    },
-  });
+  const urls = [`${receiverUrl}/${http.path}`, ...(http.tokenPath ? [http.tokenPath] : [])];
+  for (const url of urls) {
+    app.route<{ Params: { receiverId?: string } }>({
+      method,
+      url,
+      config,
+      handler: async ({ params: { receiverId }, raw }, reply) => {
+        try {
+          // The decoded parameter may contain slashes or be a dot segment.
+          if (receiverId !== undefined && !receiverIdPattern.test(receiverId)) {
+            throw unknownRoute(method, raw.url ?? '');
+          }
+          const headers = readHeaders(raw);
+          const peerAddress = raw.socket.remoteAddress ?? '';
+          const body = toRequestBody(raw, reply.raw);
+          const answer = await ingest.ingest({ receiverId, headers, peerAddress, body }, protocol);
+          const { status, contentType, body: content } = answer.reply;
+          reply.code(status).headers(answerHeaders(answer));
+          if (contentType === undefined) return undefined;
+          reply.header('content-type', contentType);
+          return toBytes(content);
+        } catch (fault) {
+          ingestEvents.refused(protocol.name, toAppError(fault).code);
+          throw fault;
+        }
+      },
+    });
+  }
   if (http.prefix === undefined) return;
   app.route({
     method,

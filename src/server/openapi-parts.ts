@@ -154,3 +154,10 @@ export function toSchema(schema: z.ZodType, io: 'input' | 'output' = 'output'): 
   });
   return json;
 }
+
+export const receiverParameter = {
+  name: 'receiverId',
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+};

@@ -23,6 +23,7 @@ import {
   rateLimitHeaders,
   toParameters,
   toSchema,
+  receiverParameter,
 } from './openapi-parts.ts';
 import { describeSession, sessionRoutes } from './sessions.ts';
 import { adminPrefix, type StreamRoutes } from './stream-surface.ts';
@@ -65,7 +66,7 @@ const dataErrors: readonly ErrorCode[] = [
 
 /** Protocols describe their routes by hand: decoders work on bytes and have no schema. */
 export function ingestDocument({ data, open }: IngestRoutes, info: DocumentInfo): Json {
-  const operations = [...data.map(describeIngest), ...open.map(describeOpen)];
+  const operations = [...data.flatMap(describeIngest), ...open.map(describeOpen)];
   return document('Weir ingest', info, 'A token bound to one receiver (`wri_…`).', operations);
 }
 
@@ -81,26 +82,32 @@ export function streamDocument(routes: StreamRoutes, info: DocumentInfo): Json {
   return { ...described, 'x-weir-fields': fieldEntries.map(describeField) };
 }
 
-function describeIngest({ http, codings }: HttpProtocol): Operation {
+function describeIngest({ http, codings }: HttpProtocol): Operation[] {
   const { operationId, summary, details, request, answers, errors, unanswered } = http.description;
   const codes = dataErrors.filter((code) => unanswered?.includes(code) !== true);
+  const headers = [...encodingHeaders(codings), idempotencyHeader];
   const describe = {
     operationId,
     summary,
     description: details,
     security: [{ token: ['ingest:write'] }],
-    parameters: [
-      { name: 'receiverId', in: 'path', required: true, schema: { type: 'string' } },
-      ...encodingHeaders(codings),
-      idempotencyHeader,
-    ],
+    parameters: [receiverParameter, ...headers],
     requestBody: { required: true, content: mapValues(request, describeBody) },
     responses: {
       ...errorResponses(codes, errors && mapValues(errors, describeBody)),
       ...mapValues(answers, describeAnswer),
     },
   };
-  return { method: 'POST', path: `${receiverUrl}/${http.path}`, describe };
+  const method = 'POST';
+  const operation = { method, path: `${receiverUrl}/${http.path}`, describe } as const;
+  if (http.tokenPath === undefined) return [operation];
+  const describeByToken = {
+    ...describe,
+    operationId: `${operationId}ByToken`,
+    summary: `${summary}; the token names the receiver`,
+    parameters: headers,
+  };
+  return [operation, { method, path: http.tokenPath, describe: describeByToken }];
 }
 
 const idempotencyHeader = {

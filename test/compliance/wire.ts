@@ -25,10 +25,19 @@ export interface Wire {
   count(service: Service, mark: string): Promise<number>;
 }
 
-export const overHttp = (path: string): Pick<Wire, 'send' | 'hasReceiverInPath'> => ({
+type Sending = Pick<Wire, 'send' | 'hasReceiverInPath'>;
+
+export const overHttp = (path: string): Sending => ({
   hasReceiverInPath: true,
-  async send(service, { receiverId, authorization, headers, body }) {
-    const url = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/${path}`;
+  send: (service, outgoing) =>
+    overPath(`/v1/receivers/${outgoing.receiverId}/${path}`).send(service, outgoing),
+});
+
+/** The token names the receiver. */
+export const overPath = (path: string): Sending => ({
+  hasReceiverInPath: false,
+  async send(service, { authorization, headers, body }) {
+    const url = `${service.quickstart.ingestUrl}${path}`;
     const list = Object.entries(headers).flat();
     for (const value of authorization) list.push('Authorization', value);
     const answer = await service.http.send(url, { method: 'POST', headers: list, body });

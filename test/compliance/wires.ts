@@ -9,7 +9,7 @@ import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/pro
 import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
 import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.ts';
-import { countLogs, countSeries, overHttp, range, type Wire } from './wire.ts';
+import { countLogs, countSeries, overHttp, overPath, range, type Wire } from './wire.ts';
 
 const jsonLogs: Wire = {
   name: 'JSON logs',
@@ -92,6 +92,20 @@ const lokiInProtobuf: Wire = {
   headers: { 'Content-Type': 'application/x-protobuf' },
   malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])),
   encode: (mark, records) => compressSync(lokiProtobuf(lokiBody(mark, records))),
+};
+
+const lokiByToken: Wire = {
+  ...lokiInJson,
+  name: 'Loki, JSON by token in Authorization: Basic',
+  hasReceiverInPath: false,
+  send: (service, outgoing) =>
+    overPath('/loki/api/v1/push').send(service, {
+      ...outgoing,
+      authorization: outgoing.authorization.map((value) => {
+        const credentials = value.replace('Bearer ', 'any:');
+        return `Basic ${Buffer.from(credentials).toString('base64')}`;
+      }),
+    }),
 };
 
 function otlpJson(mark: string, records: number): string {
@@ -250,6 +264,7 @@ export const wires: readonly Wire[] = [
   zstdText,
   lokiInJson,
   lokiInProtobuf,
+  lokiByToken,
   otlpHttpJson,
   otlpHttpProtobuf,
   otlpHttpGzip,

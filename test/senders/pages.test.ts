@@ -87,7 +87,7 @@ suite('curl', () => {
     const logs = await until(
       async () => {
         const page = await service.list({ serviceName: 'backup' });
-        return page.logs.length >= 4 && page.logs;
+        return page.logs.length >= 5 && page.logs;
       },
       { what: 'the log of each curl' },
     );

@@ -42,7 +42,8 @@ const description: IngestDescription = {
     'Accepts Loki’s `logproto.PushRequest` as one snappy block, or its JSON, plain or in gzip or ' +
     'deflate. Labels and structured metadata become labels; `service_name`, else `service`, ' +
     '`app` or `job` is the service, `level` or `detected_level` the severity. If some entries ' +
-    'are invalid, the others are stored and the response is 400.',
+    'are invalid, the others are stored and the response is 400. The token may be the password of ' +
+    '`Authorization: Basic`, with any user.',
   request: {
     [json]: {
       schema: pushRequest,
@@ -67,7 +68,13 @@ export function createLoki({ ingest }: Config): Protocol {
   return {
     name: 'loki',
     kind: 'http_json',
-    http: { path: 'loki/api/v1/push', prefix: 'loki', description },
+    http: {
+      path: 'loki/api/v1/push',
+      prefix: 'loki',
+      tokenPath: '/loki/api/v1/push',
+      description,
+    },
+    takesBasic: true,
     mediaTypes: [{ name: json }, { name: protobuf }],
     codings: ['identity', 'gzip', 'deflate', 'snappy'],
     formatAdvice: 'protobuf always in snappy, JSON never',
