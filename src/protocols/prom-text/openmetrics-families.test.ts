@@ -225,7 +225,7 @@ describe('refuses', () => {
     [histogram('h_bucket{le="1"} 1', 'h_bucket{a="b",le="+Inf"} 1'), '3, column 1', /no bucket/],
     [histogram('h_bucket{le="1"} 1 1', 'h_bucket{le="+Inf"} 1 2'), '3, column 1', /no bucket/],
     [histogram('h_bucket{le="2"} 1', 'h_bucket{le="1"} 1'), '3, column 1', /the order/],
-    [histogram('h_bucket{le="1"} 1', 'h_bucket{le="1.0"} 1'), '3, column 1', /the order/],
+    [histogram('h_bucket{le="1"} 1', 'h_bucket{le="1.0"} 1'), '3, column 1', /second sample/],
     [histogram('h_bucket{le="+Inf"} 1', 'h_bucket{le="1"} 1'), '3, column 1', /the order/],
     [histogram('h_bucket{le="1"} 2', 'h_bucket{le="+Inf"} 1'), '3, column 1', /less than/],
     [histogram('h_bucket{le="+Inf"} 1', 'h_count 2'), '4, column 1', /counts 2, but/],

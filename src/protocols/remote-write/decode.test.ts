@@ -61,6 +61,24 @@ describe('samples', () => {
     });
   }
 
+  test('stores buckets under one series however le is spelled', async () => {
+    const spellings = ['1', '1.0', '1e0'];
+    const rows = await rowsOf(
+      encodeWriteRequest(
+        spellings.map((le) => ({
+          labels: { __name__: 'h_bucket', le },
+          samples: [toSample(1, 1)],
+        })),
+      ),
+    );
+    assert.equal(rows.samples.length, spellings.length);
+    assert.equal(new Set(rows.samples.map(({ id }) => id)).size, 1);
+    for (const { labels } of rows.series) {
+      assert.deepEqual(new Map(labels).get('le'), '1.0');
+    }
+    assert.ok(rows.series.length > 0);
+  });
+
   test('keeps the order sent, including samples at the same time', async () => {
     const samples = [toSample(5, 1), toSample(3, 2), toSample(5, 3)];
     const rows = await rowsOf(
