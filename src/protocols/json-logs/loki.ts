@@ -42,8 +42,8 @@ const description: IngestDescription = {
     'Accepts Loki’s `logproto.PushRequest` as one snappy block, or its JSON, plain or in gzip or ' +
     'deflate. Labels and structured metadata become labels; `service_name`, else `service`, ' +
     '`app` or `job` is the service, `level` or `detected_level` the severity. If some entries ' +
-    'are invalid, the others are stored and the response is 400. The token may be the password of ' +
-    '`Authorization: Basic`, with any user.',
+    'are invalid, the others are stored and the response is 400. The token may be the password ' +
+    'of `Authorization: Basic`, with any user.',
   request: {
     [json]: {
       schema: pushRequest,
