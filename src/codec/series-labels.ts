@@ -23,46 +23,13 @@ export interface Series {
 }
 
 /**
- * Sorts the labels, drops those with an empty value, which equal absent ones, and spells the bounds
- * of classic histograms and summaries as `toBound`.
+ * Sorts the labels and drops those with an empty value, which equal absent ones.
  * @returns the labels, or the reason to reject the series, without data of the sender
  */
 export function toCanonicalLabels(labels: readonly Label[], limits: LabelLimits): Label[] | string {
   const sorted = toSortedLabels(labels, limits);
   if (typeof sorted === 'string') return sorted;
-  const metric = sorted.find(([name]) => name === metricNameLabel)?.[1];
-  if (metric === undefined) return 'no metric name';
-  const isBucket = metric.endsWith('_bucket');
-  return sorted.map((label) => {
-    const [name, value] = label;
-    if (name === 'le' && isBucket) return [name, toBound(value)];
-    return name === 'quantile' && isShare(value) ? [name, toBound(value)] : label;
-  });
-}
-
-/** Labels of this name in other series may be percentages. */
-function isShare(text: string): boolean {
-  return Number(text) >= 0 && Number(text) <= 1;
-}
-
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const infinite = /^([+-]?)inf(?:inity)?$/i;
-
-/**
- * Spells a number as Prometheus 3 spells `le` and `quantile`: `1` and `1.00` become `1.0`. Senders
- * disagree, and series of other spellings would be other series. Other texts stay as they are.
- */
-function toBound(text: string): string {
-  const sign = infinite.exec(text)?.[1];
-  if (sign !== undefined) return sign === '-' ? '-Inf' : '+Inf';
-  const value = Number(text);
-  if (!decimal.test(text) || !Number.isFinite(value)) return text;
-  if (value === 0) return '0.0';
-  const size = Math.abs(value);
-  if (size < 1e-4 || size >= 1e6) {
-    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-  }
-  return Number.isInteger(value) ? `${value}.0` : String(value);
+  return sorted.some(([name]) => name === metricNameLabel) ? sorted : 'no metric name';
 }
 
 /** Like `toCanonicalLabels`, for the labels of an exemplar, which need no metric name. */

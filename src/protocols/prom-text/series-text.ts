@@ -2,6 +2,7 @@
  * Parses series, `name{label="value",…}`, and the labels of exemplars. Series are cached by their
  * bytes, so that this path favours precise errors over speed.
  */
+import { spellBounds } from '../../codec/bound-labels.ts';
 import { type LabelLimits, metricNameLabel, toCanonicalLabels } from '../../codec/series-labels.ts';
 import type { Label } from '../../model/metric-plan.ts';
 import {
@@ -67,7 +68,7 @@ export class SeriesReader {
     if (hasBraces) this.#readBraces(braces, labels, 'series');
     const canonical = toCanonicalLabels(labels, this.#limits);
     if (typeof canonical === 'string') refuseAt(bytes, start, this.#explain(canonical));
-    return canonical;
+    return spellBounds(canonical);
   }
 
   /** @returns the labels in the order sent. @throws AppError `malformed` */
