@@ -22,8 +22,8 @@ describe('two nodes', { skip: postgresMissing() }, () => {
     [first, second] = nodes.toSorted((a) => (hasSecrets(a) ? -1 : 1)) as [Service, Service];
   });
   after(async () => {
-    for (const node of nodes) await node.stop();
-    await server.close();
+    // A node that fails to stop must not leave the other running, which keeps the process alive.
+    await Promise.all(nodes.map((node) => node.stop())).finally(() => server.close());
   });
 
   /** Sends a log to a node with the first run's receiver. */
