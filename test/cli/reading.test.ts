@@ -52,6 +52,19 @@ test('prints the newest logs oldest first, with a hint how to continue', async (
   assert.deepEqual(numbers(turned), [2341, 2340]);
 });
 
+test('reads from the oldest log, with a hint how to continue', async () => {
+  const { out, error } = await weir('logs', '-n', '1200', '--oldest-first', '--json');
+  const read = out.trimEnd().split('\n');
+  assert.equal(read.length, 1200);
+  assert.deepEqual(numbers(read.map((line) => JSON.parse(line))), range(0, 1200));
+  const cursor = /there are newer logs: continue with --cursor (\S+)/.exec(error)?.[1];
+  const newer = await weirLogs('-n', '2', '--oldest-first', '--cursor', cursor!);
+  assert.deepEqual(numbers(newer), [1200, 1201]);
+  assert.deepEqual(numbers(await weirLogs('--all', '--oldest-first')), range(0, count));
+  const both = await weir('logs', '--oldest-first', '--newest-first');
+  assert.match(both.error, /'--oldest-first' cannot be used with option '--newest-first'/);
+});
+
 test('fetches pages until the requested number is reached', async () => {
   const many = await weirLogs('-n', '2100');
   assert.deepEqual(numbers(many), range(count - 2100, count));

@@ -119,6 +119,33 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.ok((await page.getByRole('row').count()) < 100, 'only visible rows are rendered');
   });
 
+  test('lists the oldest first, except in live mode', async () => {
+    await begin();
+    await page.getByRole('button', { name: 'Newest first; switch' }).click();
+    await rowOf(page, nameOf(total - 1)).waitFor();
+    const first = page.getByRole('row').nth(1);
+    assert.match(await first.innerText(), new RegExp(nameOf(total - 1)));
+    assert.match(page.url(), /order=asc/);
+    await assertAccessible(page, 'a list from the oldest log');
+    await page.reload();
+    const grid = page.getByRole('grid', { name: 'Logs, oldest first' });
+    await until(
+      async () => {
+        await grid.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return page.getByText('No more logs until').isVisible();
+      },
+      { what: 'the newest log' },
+    );
+    assert.equal(await grid.getAttribute('aria-rowcount'), String(total + 1));
+    await page.keyboard.press('t');
+    await page.getByRole('grid', { name: 'Logs, newest first' }).waitFor();
+    assert.match(page.url(), /live=1/);
+    assert.doesNotMatch(page.url(), /order=/);
+    await page.getByRole('button', { name: 'Newest first; switch' }).click();
+    await grid.waitFor();
+    assert.doesNotMatch(page.url(), /live=/);
+  });
+
   test('selects columns and keeps them in the URL', async () => {
     await begin();
     await page.getByRole('button', { name: 'Columns', exact: true }).click();

@@ -1,4 +1,4 @@
-/** Pages of logs, backward from the newest or forward from the oldest. */
+/** Pages of logs from the newest or from the oldest. */
 import type { LogRecord } from '../../model/plan.ts';
 import type { Api } from '../api.ts';
 
@@ -8,9 +8,15 @@ interface Position {
 }
 
 interface Page {
-  /** Newest first. */
+  /** In the order that was asked for. */
   readonly logs: readonly LogRecord[];
   readonly cursor: Position;
+}
+
+interface PagesOptions {
+  readonly order?: 'desc' | 'asc';
+  readonly limit?: number;
+  readonly cursor?: string | undefined;
 }
 
 type Pages = AsyncGenerator<readonly LogRecord[], void, undefined>;
@@ -33,25 +39,27 @@ export async function readNewest(
 
 /**
  * @param limit of all pages together; default none.
- * @param cursor only logs older than this.
- * @yields pages that are not empty, newest first
+ * @param order default newest first.
+ * @param cursor only logs after this one in the order.
+ * @yields pages that are not empty
  */
-export async function* pagesBackward(
+export async function* pagesOf(
   api: Api,
   filter: URLSearchParams,
-  { limit = Infinity, cursor }: { limit?: number; cursor?: string | undefined } = {},
+  { order = 'desc', limit = Infinity, cursor }: PagesOptions = {},
 ): Pages {
-  let before = cursor;
+  let position = cursor;
   for (let left = limit; left > 0; ) {
     const size = Math.min(left, pageLimit);
     const page = await readPage(api, filter, {
+      order,
       limit: String(size),
-      ...(before !== undefined && { cursor: before }),
+      ...(position !== undefined && { cursor: position }),
     });
     if (page.logs.length > 0) yield page.logs;
     if (page.logs.length < size) return;
     left -= size;
-    before = toCursorText(page.cursor);
+    position = toCursorText(page.cursor);
   }
 }
 
@@ -75,7 +83,7 @@ export async function* pagesForward(api: Api, filter: URLSearchParams): Pages {
   }
   if (last >= newest.logId) return;
   const pages: (readonly LogRecord[])[] = [];
-  for await (const page of pagesBackward(api, filter)) {
+  for await (const page of pagesOf(api, filter)) {
     const newer = page.filter(({ logId }) => logId > last && logId <= newest.logId);
     if (newer.length > 0) pages.push(newer.toReversed());
     if ((page.at(-1)?.logId ?? '') <= last) break;

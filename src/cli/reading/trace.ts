@@ -6,7 +6,7 @@ import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
 import { type ChartOptions, toBar, toChartOptions } from './bars.ts';
-import { pagesBackward } from './pages.ts';
+import { pagesOf } from './pages.ts';
 import { addPrintOptions, createPrintLogs, type PrintOptions } from './print-logs.ts';
 import { addRange, type FilterOptions, toFilterQuery } from './query.ts';
 
@@ -37,7 +37,7 @@ export function define(command: Command, terminal: Terminal): void {
       const filter = await toFilterQuery([], options, session.api);
       filter.set('traceId', traceId);
       const logs: LogRecord[] = [];
-      for await (const page of pagesBackward(session.api, filter, { limit })) logs.push(...page);
+      for await (const page of pagesOf(session.api, filter, { limit })) logs.push(...page);
       logs.reverse();
       if (session.output.format === 'text' && terminal.isOutTty && logs.length > 0) {
         const chart = toChartOptions(terminal, options);

@@ -12,7 +12,7 @@ import { SearchHits, toHits } from './log/search-hits.ts';
 import styles from './logs-page.module.css';
 import { NothingFound } from './nothing-found.tsx';
 import { refusalOf, useHistogram, useStreamNames } from './reads.ts';
-import { type ExploreQuery, parseQuery } from './query.ts';
+import { type ExploreQuery, parseQuery, withPart } from './query.ts';
 import { QueryBox } from './query-box/query-box.tsx';
 import { useOffers } from './query-box/use-offers.ts';
 import { RangePicker } from './range/range-picker.tsx';
@@ -101,7 +101,7 @@ function actionsOf(change: ExploreState['change']) {
   const look = (makeNext: QueryChange) =>
     change((query) => ({ ...makeNext(query), openLogId: undefined }));
   return {
-    onChange: (part: Partial<ExploreQuery>) => change((query) => ({ ...query, ...part })),
+    onChange: (part: Partial<ExploreQuery>) => change((query) => withPart(query, part)),
     onText: (text: string) => look((query) => ({ ...query, text })),
     onRange: (range: ExploreQuery['range']) => look((query) => ({ ...query, range })),
     onFilter: (filter: Filter) =>

@@ -9,6 +9,7 @@ import {
   parseQuery,
   parseSpan,
   toApiFilters,
+  withPart,
 } from './query.ts';
 import { resolveRange } from './range/range.ts';
 
@@ -46,6 +47,7 @@ const query: fc.Arbitrary<ExploreQuery> = fc.record(
       { maxLength: 6 },
     ),
     isWrapped: fc.boolean(),
+    isOldestFirst: fc.boolean(),
     isLive: fc.boolean(),
     openLogId: fc.option(fc.uuid(), { nil: undefined }),
   },
@@ -55,10 +57,19 @@ const query: fc.Arbitrary<ExploreQuery> = fc.record(
 test('the URL carries the whole state', () => {
   fc.assert(
     fc.property(query, (state) => {
-      assert.deepEqual(parseQuery(formatQuery(state)), state);
-      assert.deepEqual(parseQuery(`?${formatQuery(state)}`), state);
+      const kept = withPart(state, {});
+      assert.deepEqual(parseQuery(formatQuery(kept)), kept);
+      assert.deepEqual(parseQuery(`?${formatQuery(kept)}`), kept);
     }),
   );
+});
+
+test('live mode and the oldest first exclude each other: the last choice counts', () => {
+  const live = withPart({ ...defaultQuery, isOldestFirst: true }, { isLive: true });
+  assert.deepEqual([live.isLive, live.isOldestFirst], [true, false]);
+  const oldest = withPart(live, { isOldestFirst: true });
+  assert.deepEqual([oldest.isLive, oldest.isOldestFirst], [false, true]);
+  assert.equal(parseQuery('live=1&order=asc').isLive, false);
 });
 
 test('the default state has an empty query string', () => {

@@ -31,6 +31,8 @@ export interface ExploreQuery {
   /** Names of fields, or `label.<key>`. */
   readonly columns: readonly string[];
   readonly isWrapped: boolean;
+  /** The list begins with the oldest log; excludes live mode. */
+  readonly isOldestFirst: boolean;
   /** Live mode. */
   readonly isLive: boolean;
   /** The expanded log, or the log of a link. */
@@ -64,6 +66,7 @@ export const defaultQuery: ExploreQuery = {
   groupBy: 'severity',
   columns: ['serviceName', 'host'],
   isWrapped: false,
+  isOldestFirst: false,
   isLive: false,
   openLogId: undefined,
 };
@@ -78,6 +81,7 @@ const maxColumns = 20;
 export function parseQuery(search: string): ExploreQuery {
   const parameters = new URLSearchParams(search);
   const columns = parameters.getAll('column');
+  const isOldestFirst = parameters.get('order') === 'asc';
   return {
     tab: tabNames.find((name) => name === parameters.get('tab')) ?? 'logs',
     baseline: baselines.find((name) => name === parameters.get('baseline')) ?? 'before',
@@ -87,9 +91,17 @@ export function parseQuery(search: string): ExploreQuery {
     groupBy: parseGroup(parameters.get('group') ?? ''),
     columns: columns.length === 0 ? defaultQuery.columns : parseColumns(columns),
     isWrapped: parameters.get('wrap') === '1',
-    isLive: parameters.get('live') === '1',
+    isOldestFirst,
+    isLive: parameters.get('live') === '1' && !isOldestFirst,
     openLogId: parseLogId(parameters.get('log')),
   };
+}
+
+/** The state with this part changed: live mode shows the newest first. */
+export function withPart(query: ExploreQuery, part: Partial<ExploreQuery>): ExploreQuery {
+  const next = { ...query, ...part };
+  if (!next.isLive || !next.isOldestFirst) return next;
+  return part.isLive ? { ...next, isOldestFirst: false } : { ...next, isLive: false };
 }
 
 /** The state without defaults, without `?`; may be empty. */
@@ -114,6 +126,7 @@ export function formatQuery(query: ExploreQuery): string {
     for (const column of columns.length === 0 ? [''] : columns) parameters.append('column', column);
   }
   if (query.isWrapped) parameters.set('wrap', '1');
+  if (query.isOldestFirst) parameters.set('order', 'asc');
   if (query.isLive) parameters.set('live', '1');
   if (query.openLogId !== undefined) parameters.set('log', query.openLogId);
   // Keeps the URL readable: URLSearchParams escapes more than necessary.

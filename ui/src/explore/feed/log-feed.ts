@@ -14,7 +14,7 @@ import {
 import { type Dropped, followTail, type OpenTail, type TailNews } from './tail-news.ts';
 
 export interface PageRequest {
-  /** Undefined = newest page. */
+  /** Undefined = first page. */
   readonly cursor: LogPage['cursor'] | undefined;
   readonly limit: number;
   /** False once the tail delivers logs newer than the range. */
@@ -30,7 +30,7 @@ export interface LogSource {
 export type Connection = 'off' | 'connecting' | 'open' | 'interrupted' | 'refused';
 
 export interface FeedState {
-  /** Newest first. */
+  /** In the order of the pages; live rows are newest first. */
   readonly rows: readonly Log[];
   /** Rows of the previous run, until the first page arrives. */
   readonly isStale: boolean;
@@ -118,12 +118,12 @@ export class LogFeed {
     this.#change({ connection: 'off', isPaused: false });
   }
 
-  /** Restarts with the newest logs. */
+  /** Restarts with the first page. */
   readonly reload = (): void => {
     void this.#loadFirst();
   };
 
-  /** Loads the next older page, unless one is loading, failed, or was the last. */
+  /** Loads the next page, unless one is loading, failed, or was the last. */
   readonly loadMore = (): void => {
     if (this.#state.phase === 'ready') this.retry();
   };

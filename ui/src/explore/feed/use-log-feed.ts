@@ -12,13 +12,16 @@ export interface FeedOfQuery {
 
 export function useLogFeed(query: ExploreQuery, bounds: TimeBounds): FeedOfQuery {
   const { api } = useApp();
+  const { isLive, isOldestFirst } = query;
   const run = JSON.stringify([toApiFilters(query), bounds]);
   const previous = useRef<LogFeed>(undefined);
   const feed = useMemo(() => {
     const [filters, ofRun] = JSON.parse(run) as [ApiFilters, TimeBounds];
-    return new LogFeed(logSource(api, filters, ofRun), previous.current?.current().rows);
-  }, [api, run]);
-  const { isLive } = query;
+    return new LogFeed(
+      logSource(api, filters, ofRun, isOldestFirst),
+      previous.current?.current().rows,
+    );
+  }, [api, run, isOldestFirst]);
   const startsLive = useRef(isLive);
   startsLive.current = isLive;
 
@@ -30,13 +33,19 @@ export function useLogFeed(query: ExploreQuery, bounds: TimeBounds): FeedOfQuery
   return { feed, state: useSyncExternalStore(feed.subscribe, feed.current) };
 }
 
-function logSource(api: Api, filters: ApiFilters, bounds: TimeBounds): LogSource {
+function logSource(
+  api: Api,
+  filters: ApiFilters,
+  bounds: TimeBounds,
+  isOldestFirst: boolean,
+): LogSource {
   return {
     async list({ cursor, limit, hasEnd, signal }) {
       const query = {
         ...filters,
         sinceTime: bounds.sinceTime,
         ...(hasEnd && { untilTime: bounds.untilTime }),
+        ...(isOldestFirst && { order: 'asc' as const }),
         ...(cursor && { cursor: positionText(cursor) }),
         limit,
       };

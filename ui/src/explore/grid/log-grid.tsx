@@ -1,4 +1,4 @@
-/** Virtual list of logs, newest first, with keyboard navigation and rows that expand in place. */
+/** Virtual list of logs, with keyboard navigation and rows that expand in place. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   type CSSProperties,

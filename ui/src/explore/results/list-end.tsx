@@ -2,20 +2,29 @@
 import { Button } from '../../parts/controls/button.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { formatCount, formatTime, type Zone } from '../../parts/text/time-text.ts';
+import type { TimeBounds } from '../query.ts';
 import type { FeedState } from '../feed/log-feed.ts';
 
 export interface ListEndProps {
   readonly state: FeedState;
-  readonly sinceTime: string;
+  readonly bounds: TimeBounds;
+  readonly isOldestFirst: boolean;
   readonly zone: Zone;
   readonly onRetry: () => void;
   readonly onReload: () => void;
 }
 
-export function ListEnd({ state, sinceTime, zone, onRetry, onReload }: ListEndProps) {
+export function ListEnd(props: ListEndProps) {
+  const { state, bounds, isOldestFirst, zone, onRetry, onReload } = props;
   const { phase, rows, connection, error } = state;
   if (phase === 'failed') return <ProblemNotice error={error} onRetry={onRetry} />;
-  if (phase === 'complete') return <p>No more logs since {formatTime(sinceTime, zone)}.</p>;
+  if (phase === 'complete') {
+    return isOldestFirst ? (
+      <p>No more logs until {formatTime(bounds.untilTime, zone)}.</p>
+    ) : (
+      <p>No more logs since {formatTime(bounds.sinceTime, zone)}.</p>
+    );
+  }
   if (phase === 'loading') return <p role="status">Loading more…</p>;
   if (phase === 'ready') return undefined;
   const kept = formatCount(rows.length);

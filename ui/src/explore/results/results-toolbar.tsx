@@ -22,7 +22,7 @@ export interface ResultsToolbarProps {
 
 export function ResultsToolbar(props: ResultsToolbarProps) {
   const { query, bounds, state, onChange, onPause, onResume } = props;
-  const { isLive, isWrapped } = query;
+  const { isLive, isWrapped, isOldestFirst } = query;
   const { timeZone } = usePreferences();
   return (
     <div className={styles.bar} role="toolbar" aria-label="List of logs">
@@ -49,6 +49,13 @@ export function ResultsToolbar(props: ResultsToolbarProps) {
           onPress={() => changePreferences({ timeZone: timeZone === 'utc' ? 'local' : 'utc' })}
         >
           <Icon name="clock" /> <span className={styles.zone}>{zoneNames[timeZone]}</span>
+        </Button>
+        <Button
+          tone="bare"
+          label={`${isOldestFirst ? 'Oldest' : 'Newest'} first; switch`}
+          onPress={() => onChange({ isOldestFirst: !isOldestFirst })}
+        >
+          <Icon name={isOldestFirst ? 'oldest-first' : 'newest-first'} />
         </Button>
         <Button
           tone="bare"

@@ -74,7 +74,7 @@ export function Results({ query, bounds, counted, onChange, onFilter }: ResultsP
         ) : (
           <LogGrid
             ref={grid}
-            label="Logs, newest first"
+            label={`Logs, ${query.isOldestFirst ? 'oldest' : 'newest'} first`}
             logs={rows}
             columns={query.columns}
             zone={timeZone}
@@ -87,7 +87,8 @@ export function Results({ query, bounds, counted, onChange, onFilter }: ResultsP
             end={
               <ListEnd
                 state={state}
-                sinceTime={bounds.sinceTime}
+                bounds={bounds}
+                isOldestFirst={query.isOldestFirst}
                 zone={timeZone}
                 onRetry={feed.retry}
                 onReload={feed.reload}

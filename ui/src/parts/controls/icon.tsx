@@ -21,6 +21,8 @@ const paths = {
   minus: 'M5 12h14',
   moon: 'M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5z',
   more: 'M5 12h.01M12 12h.01M19 12h.01',
+  'newest-first': 'M4 6h12M4 11h9M4 16h6M18 9v11M15 17l3 3 3-3',
+  'oldest-first': 'M4 8h6M4 13h9M4 18h12M18 4v11M15 7l3-3 3 3',
   pause: 'M9 5v14M15 5v14',
   play: 'M8 5l11 7-11 7z',
   plus: 'M12 5v14M5 12h14',
