@@ -128,9 +128,15 @@ suite('sign-in', { skip: missingBrowser() ?? false }, () => {
     // Same host, so that the browser sends the cookie; another port is another origin.
     const origin = streamUrl.replace(/:\d+$/, ':1');
     await evil.route(`${origin}/**`, (route) =>
-      route.fulfill({ contentType: 'text/html', body: '<title>evil</title>' }),
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<title>evil</title><iframe src="${streamUrl}/"></iframe>`,
+      }),
     );
     await evil.goto(`${origin}/`);
+    const framed = evil.frames().find((frame) => frame !== evil.mainFrame());
+    // Chromium shows its error page where the answer forbids framing.
+    await framed!.waitForURL('chrome-error://chromewebdata/');
     const statuses = await evil.evaluate(
       async ([url, account]) => {
         const send = async (method: string, path: string, headers: Record<string, string>) => {
