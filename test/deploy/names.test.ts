@@ -42,9 +42,9 @@ test('every flag of weir serve is a setting', () => {
 test('every key of a section is a setting', () => {
   const known = new Set(settings.map(({ key }) => key));
   const sections = [...new Set(settings.flatMap(({ path }) => (path.length > 1 ? path[0]! : [])))];
-  // `directory.db` is a file.
+  // `directory.db` and `alerts.yaml` are files.
   const key = new RegExp(
-    `(?<=\`)(?:${sections.join('|')})\\.(?!db\\b)[a-z][A-Za-z]+(?=[\` ])`,
+    `(?<=\`)(?:${sections.join('|')})\\.(?!(?:db|yaml)\\b)[a-z][A-Za-z]+(?=[\` ])`,
     'g',
   );
   const mentions = mentionsOf(docs, key);

@@ -23,7 +23,11 @@ describe('two nodes', { skip: postgresMissing() }, () => {
   });
   after(async () => {
     // A node that fails to stop must not leave the other running, which keeps the process alive.
-    await Promise.all(nodes.map((node) => node.stop())).finally(() => server.close());
+    try {
+      await Promise.all(nodes.map((node) => node.stop()));
+    } finally {
+      await server.close();
+    }
   });
 
   /** Sends a log to a node with the first run's receiver. */
