@@ -11,7 +11,7 @@ import { viewRoutes } from './view-routes.ts';
 
 /** @param now Unix ms. */
 export function adminRoutes(
-  { directory, queue, store, grants, telemetry, ruleOptions }: AdminParts,
+  { directory, queue, store, grants, telemetry, ...rules }: AdminParts,
   options: AdminOptions,
   now: () => number = Date.now,
 ): readonly AdminRoute[] {
@@ -21,7 +21,7 @@ export function adminRoutes(
     grants.invalidate();
     audit(...change);
   };
-  const context = { directory, queue, store, options, now, record, audit, ruleOptions };
+  const context = { directory, queue, store, options, now, record, audit, ...rules };
   return [
     accountRoutes,
     streamRoutes,

@@ -1,5 +1,6 @@
 /** The parts and functions that handlers of the control API use. */
 import type { Directory } from '../directory/port.ts';
+import type { PreviewGroup } from '../model/rules.ts';
 import type { Queue } from '../queue/port.ts';
 import type { RuleFileOptions } from '../rules/rule-file.ts';
 import type { Store } from '../store/port.ts';
@@ -14,6 +15,7 @@ export interface AdminParts {
   readonly store: Pick<Store, 'deleteStreamData'>;
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
   readonly ruleOptions: RuleFileOptions;
+  readonly previewRules: PreviewGroup;
 }
 
 export interface AdminOptions {
@@ -34,7 +36,7 @@ type RecordChange = (
 ) => void;
 
 export interface AdminContext
-  extends Pick<AdminParts, 'directory' | 'queue' | 'store' | 'ruleOptions'> {
+  extends Pick<AdminParts, 'directory' | 'queue' | 'store' | 'ruleOptions' | 'previewRules'> {
   readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;

@@ -1,12 +1,13 @@
 /** Rule groups in the control API, as files in Prometheus' format. */
 import { z } from 'zod';
 import type { Directory } from '../directory/port.ts';
-import type { StoredRuleGroup } from '../model/rules.ts';
-import { readRuleFile } from '../rules/rule-file.ts';
+import { AppError } from '../model/errors.ts';
+import type { PreviewedAlert, StoredRuleGroup } from '../model/rules.ts';
+import { duration, readRuleFile } from '../rules/rule-file.ts';
 import { writeRuleFile } from '../rules/write-rule-file.ts';
 import type { AdminContext } from './context.ts';
 import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
-import { streamParams } from './schemas.ts';
+import { streamParams, time } from './schemas.ts';
 
 const maxGroupsPerStream = 500;
 const maxBodyBytes = 1024 * 1024;
@@ -35,8 +36,48 @@ const groupsAnswer = z.object({
   ),
 });
 
+const previewBody = z.strictObject({
+  rules,
+  sinceTime: time.optional().meta({ description: 'Default: a day before the end.' }),
+  untilTime: time.optional().meta({ description: 'Default: now.' }),
+  step: duration
+    .refine((ms) => ms >= 1000 && ms <= 3_600_000, { error: 'must be 1s to 1h' })
+    .optional()
+    .meta({ description: 'Between evaluations; default: the interval of the group.' }),
+});
+const previewAnswer = z.object({
+  alerts: z.array(
+    z.object({
+      group: z.string(),
+      state: z.enum(['pending', 'firing', 'inactive']).meta({
+        description: '`pending`: it never fired; `inactive`: it fired and ended.',
+      }),
+      labels: z.record(z.string(), z.string()),
+      annotations: z.record(z.string(), z.string()),
+      value: z.string().meta({ description: 'While the query last selected it.' }),
+      activeAt: time,
+      firedAt: time.nullable(),
+      endedAt: time.nullable().meta({ description: 'null = active at the end.' }),
+    }),
+  ),
+  groups: z.array(
+    z.object({
+      name: z.string(),
+      stepSeconds: z.number(),
+      evaluations: z.int(),
+      failures: z.array(
+        z.object({
+          rule: z.string(),
+          evaluations: z.int().meta({ description: 'How many of them failed.' }),
+          lastError: z.string(),
+        }),
+      ),
+    }),
+  ),
+});
+
 export function ruleRoutes(context: AdminContext): AdminRoute[] {
-  return [...readRoutes(context), ...writeRoutes(context)];
+  return [...readRoutes(context), ...writeRoutes(context), previewRoute(context)];
 }
 
 function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
@@ -116,6 +157,66 @@ function writeRoutes({ directory, audit, ruleOptions }: AdminContext): AdminRout
       },
     }),
   ];
+}
+
+function previewRoute({ directory, ruleOptions, previewRules, now }: AdminContext): AdminRoute {
+  return defineAccountRoute({
+    method: 'POST',
+    path: '/streams/:streamId/rule-groups/preview',
+    operationId: 'previewRules',
+    summary: 'Which alerts rule groups would have raised in the past',
+    scope: 'admin',
+    params: streamParams,
+    body: previewBody,
+    maxBodyBytes,
+    response: previewAnswer,
+    handle: async ({ accountId, params: { streamId }, body }) => {
+      await requireStream(directory, accountId, streamId);
+      const untilMs = body.untilTime === undefined ? now() : Date.parse(body.untilTime);
+      const sinceMs =
+        body.sinceTime === undefined ? untilMs - 86_400_000 : Date.parse(body.sinceTime);
+      if (sinceMs > untilMs) {
+        const since = new Date(sinceMs).toISOString();
+        throw new AppError('malformed', `sinceTime ${since} is after untilTime`, {
+          parameter: 'sinceTime',
+        });
+      }
+      const answer: z.output<typeof previewAnswer> = { alerts: [], groups: [] };
+      for (const group of readRuleFile(body.rules, ruleOptions)) {
+        const stepMs = body.step ?? group.intervalMs;
+        const times = { sinceMs, untilMs, stepMs };
+        const previewed = await previewRules({ accountId, streamId }, group, times);
+        const { evaluations, failures } = previewed;
+        const { name } = group;
+        answer.alerts.push(...previewed.alerts.map((one) => toPreviewed(name, one)));
+        answer.groups.push({
+          name,
+          stepSeconds: stepMs / 1000,
+          evaluations,
+          failures: [...failures],
+        });
+      }
+      return answer;
+    },
+  });
+}
+
+function toPreviewed(group: string, { alert, endedAtMs }: PreviewedAlert) {
+  const { state, labels, annotations, value, activeAtMs, firedAtMs } = alert;
+  return {
+    group,
+    state,
+    labels,
+    annotations,
+    value,
+    activeAt: new Date(activeAtMs).toISOString(),
+    firedAt: toTime(firedAtMs),
+    endedAt: toTime(endedAtMs),
+  };
+}
+
+function toTime(timeMs: number | undefined): string | null {
+  return timeMs === undefined ? null : new Date(timeMs).toISOString();
 }
 
 async function requireStream(directory: Directory, accountId: string, id: string): Promise<void> {

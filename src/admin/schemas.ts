@@ -18,7 +18,7 @@ const streamId = z.guid().toLowerCase().meta({ example: 'b1946ac9-2492-4d23-8f1a
 const receiverId = z.string().min(1).max(64).meta({ example: 'rcv_abcdefghijklmnopqrstuvwxyz' });
 const tokenId = z.string().min(1).max(64).meta({ example: 'tok_abcdefghijklmnopqrstuvwxyz' });
 
-const time = z.iso
+export const time = z.iso
   .datetime({ offset: true })
   .meta({ description: 'RFC 3339.', example: '2027-01-01T00:00:00.000Z' });
 

@@ -34,7 +34,7 @@ const maxSamples = 10_000;
 
 /** Never throws: a failure is the state of its rule. @param atMs time of the evaluation, Unix ms */
 export async function evaluateGroup(
-  { group, state, ...owner }: StoredRuleGroup,
+  { group, state, ...owner }: Omit<StoredRuleGroup, 'updatedAt'>,
   atMs: number,
   query: QueryRule,
 ): Promise<GroupEvaluation> {

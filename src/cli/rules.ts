@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs';
 import { text as readText } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { messageOf } from '../std/error-text.ts';
+import { instantHelp, toInstant } from './reading/instant.ts';
+import { toMillis } from './reading/query.ts';
 import { openSession, type Session } from './session.ts';
 import { CommandError, type Terminal } from './terminal.ts';
 
 const examples = `
 Examples:
   weir rules check rules.yaml
+  weir rules preview rules.yaml --since 6h
   weir rules apply rules.yaml --stream <stream-id>
   weir rules list
   weir rules show --stream <stream-id> > rules.yaml
@@ -73,6 +76,7 @@ export function define(command: Command, terminal: Terminal): void {
       const counts = await api.call<Counts>({ method: 'POST', path, body, inAccount: true });
       output.done(`${file} is valid: ${countText(counts)}`);
     });
+  definePreview(command, terminal);
   command
     .command('apply')
     .argument('<file>', 'rule file, - = standard input')
@@ -95,6 +99,70 @@ export function define(command: Command, terminal: Terminal): void {
       const path = [...(await groupsOf(session, stream)), group];
       await session.api.call({ method: 'DELETE', path, inAccount: true });
       session.output.done(`deleted rule group ${group}`);
+    });
+}
+
+interface PreviewFlags extends StreamFlag {
+  readonly since: string;
+  readonly until?: string;
+  readonly step?: string;
+}
+
+interface Preview {
+  readonly alerts: readonly {
+    readonly state: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly activeAt: string;
+    readonly firedAt: string | null;
+    readonly endedAt: string | null;
+    readonly value: string;
+  }[];
+  readonly groups: readonly {
+    readonly name: string;
+    readonly failures: readonly {
+      readonly rule: string;
+      readonly evaluations: number;
+      readonly lastError: string;
+    }[];
+  }[];
+}
+
+const previewColumns = ['alert', 'labels', 'value', 'activeAt', 'firedAt', 'endedAt'] as const;
+
+function definePreview(command: Command, terminal: Terminal): void {
+  const nowMs = Date.now();
+  const instant = (text: string) =>
+    new Date(toMillis(toInstant(text, nowMs, 'local'))).toISOString();
+  command
+    .command('preview')
+    .argument('<file>', 'rule file, - = standard input')
+    .description('list the alerts that a file would have raised in the past')
+    .option(...streamOption)
+    .option('--since <time>', `begin: ${instantHelp}`, instant, instant('1d'))
+    .option('--until <time>', 'end; default: now', instant)
+    .option('--step <duration>', 'time between evaluations; default: the interval of each group')
+    .action(async (file: string, flags: PreviewFlags, self: Command) => {
+      const session = openSession(self, terminal);
+      const { stream, since: sinceTime, until: untilTime, step } = flags;
+      const body = { rules: await readRules(file), sinceTime, untilTime, step };
+      const path = [...(await groupsOf(session, stream)), 'preview'];
+      const call = { method: 'POST', path, body, inAccount: true } as const;
+      const answer = await session.api.call<Preview>(call);
+      if (session.output.format === 'json') {
+        session.output.record(answer);
+        return;
+      }
+      const alerts = answer.alerts.map(({ labels: { alertname, ...labels }, ...one }) => {
+        const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+        return { ...one, alert: alertname, labels: pairs.join(' ') || null };
+      });
+      session.output.list({ alerts }, previewColumns);
+      for (const { name, failures } of answer.groups) {
+        for (const { rule, evaluations, lastError } of failures) {
+          const text = `weir: ${rule} of group ${name} failed ${evaluations} times: ${lastError}\n`;
+          terminal.writeError(text);
+        }
+      }
     });
 }
 

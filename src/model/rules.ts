@@ -132,6 +132,42 @@ export interface StoredRuleGroup {
   readonly updatedAt: string;
 }
 
+/** What the alerts of a group would have done. */
+export interface GroupPreview {
+  /** One per label set and time of activity, in order of these times. */
+  readonly alerts: readonly PreviewedAlert[];
+  readonly evaluations: number;
+  readonly failures: readonly RuleFailures[];
+}
+
+export interface PreviewedAlert {
+  /** As last seen; `pending` = it never fired. */
+  readonly alert: Alert;
+  /** Unix ms; undefined = it was active at the last evaluation. */
+  readonly endedAtMs: number | undefined;
+}
+
+export interface RuleFailures {
+  /** Name of the rule. */
+  readonly rule: string;
+  readonly evaluations: number;
+  readonly lastError: string;
+}
+
+/** Times are Unix ms. */
+export interface PreviewTimes {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly stepMs: number;
+}
+
+/** @throws AppError `malformed`, `query_timeout` */
+export type PreviewGroup = (
+  owner: Pick<StoredRuleGroup, 'accountId' | 'streamId'>,
+  group: RuleGroup,
+  times: PreviewTimes,
+) => Promise<GroupPreview>;
+
 /** A changed expression keeps the state of its rule, a changed name or label does not. */
 export function ruleKeys(rules: readonly Rule[]): string[] {
   const seen = new Map<string, number>();

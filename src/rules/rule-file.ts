@@ -28,7 +28,7 @@ const minIntervalMs = 1_000;
 const maxDurationMs = 366 * 86_400_000;
 
 const durationForm = 'must be a duration such as 30s, 5m or 1h30m';
-const duration = z
+export const duration = z
   .string({ error: durationForm })
   .transform((value) => (value === '0' ? 0 : (parseDuration(value) ?? Number.NaN) * 1000))
   .refine((value) => value >= 0 && value <= maxDurationMs, { error: durationForm });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { openEvaluator, type RecordSamples } from '../alerts/evaluator.ts';
 import { createNotify } from '../alerts/notify.ts';
 import { createPost } from '../alerts/post.ts';
+import { createPreview } from '../alerts/preview.ts';
 import { bytesField, ProtobufWriter, varintField } from '../codec/protobuf-writer.ts';
 import type { Config } from '../config/schema.ts';
 import type { CachedGrants } from '../directory/grants.ts';
@@ -10,7 +11,7 @@ import type { NotifierStore, RuleStore } from '../directory/port.ts';
 import { createSeriesLedger } from '../ingest/series-ledger.ts';
 import { createRuleQuery } from '../metrics/rule-query.ts';
 import { AppError } from '../model/errors.ts';
-import type { RuleSample } from '../model/rules.ts';
+import type { PreviewGroup, RuleSample } from '../model/rules.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
@@ -30,10 +31,8 @@ export function openAlerts(
   { directory, grants, queue, store }: AlertParts,
 ): void {
   const now = Date.now;
-  const { queryTimeoutSeconds } = config.store;
   const reads = { store, grants, now };
-  const queryMetrics = createRuleQuery(reads, { ...config.metrics, queryTimeoutSeconds });
-  const queryLogs = createLogsRuleQuery(reads);
+  const { queryMetrics, queryLogs } = createRuleQueries(config, reads);
   const events = createAlertEvents(instruments);
   const { publicUrl, port } = config.stream;
   const streamUrl = publicUrl || `https://localhost:${port}`;
@@ -43,7 +42,7 @@ export function openAlerts(
       query: (owner, query, atMs) =>
         query.type === 'logs'
           ? queryLogs(owner, query, atMs)
-          : queryMetrics(owner, query.expr, atMs),
+          : queryMetrics.at(owner, query.expr, atMs),
       record: createRecorder(config, queue),
       notify: createNotify({
         notifiers: directory,
@@ -59,6 +58,25 @@ export function openAlerts(
       holder: config.directory.url === '' ? 'embedded' : randomUUID(),
     }),
   );
+}
+
+function createRuleQueries(
+  config: Config,
+  reads: Pick<AlertParts, 'grants' | 'store'> & { readonly now: () => number },
+) {
+  const { queryTimeoutSeconds } = config.store;
+  return {
+    queryMetrics: createRuleQuery(reads, { ...config.metrics, queryTimeoutSeconds }),
+    queryLogs: createLogsRuleQuery(reads),
+  };
+}
+
+export function createRulePreview(
+  config: Config,
+  reads: Pick<AlertParts, 'grants' | 'store'> & { readonly now: () => number },
+): PreviewGroup {
+  const { queryMetrics, queryLogs } = createRuleQueries(config, reads);
+  return createPreview({ queryMetrics: queryMetrics.over, queryLogs });
 }
 
 /** Owner of the rows that rules write, in place of a receiver. */

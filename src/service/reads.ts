@@ -20,6 +20,7 @@ import { createStreamRoutes } from '../stream/routes.ts';
 import { createTailRoutes } from '../stream/tail-routes.ts';
 import { createTail } from '../stream/tail.ts';
 import { createExportEvents, createTailEvents } from '../telemetry/request-events.ts';
+import { createRulePreview } from './alerts.ts';
 import type { DirectoryParts } from './open-directory.ts';
 import type { Opening } from './opening.ts';
 
@@ -54,6 +55,7 @@ export function createReads(
   const exporter = createExporter({ store, grants, events, now }, config.stream);
   const tickets = createExportTickets(directory, events);
   const sessions = sessionsOf(config, directory);
+  const previewRules = createRulePreview(config, { store, grants, now });
   return {
     reads: [
       ...createStreamRoutes({ store, grants, watermarkNanos, now }),
@@ -69,7 +71,7 @@ export function createReads(
     ],
     tickets: createTicketRoutes(exporter, tickets),
     admin: adminRoutes(
-      { directory, grants, queue, store, telemetry: directoryEvents, ruleOptions },
+      { directory, grants, queue, store, telemetry: directoryEvents, ruleOptions, previewRules },
       addresses,
     ),
     sessions,

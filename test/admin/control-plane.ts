@@ -56,6 +56,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
       directory,
       grants: { invalidate: () => (invalidations += 1) },
       ruleOptions: { checkLogs: () => undefined },
+      previewRules: () => Promise.reject(new Error('no previews')),
       store: {
         deleteStreamData: async (accountId, streamId, untilNanos) => {
           deletedData.push({ accountId, streamId, untilNanos });

@@ -142,6 +142,49 @@ groups:
     assert.match(alert.annotations['description'] ?? '', /many-to-many|duplicate/);
   });
 
+  test('a preview lists the alerts of stored data, and saves nothing', async () => {
+    const { streamId } = service.quickstart;
+    const rules = `
+groups:
+- name: preview
+  rules:
+  - alert: Twins
+    expr: twins{a="1"} > 0
+    annotations: { summary: '{{ $labels.a }}' }
+- name: preview-logs
+  type: logs
+  rules:
+  - { alert: Errors, query: severity>=error, window: 10m, by: service, condition: '> 1' }
+  - { alert: NoErrors, query: severity>=error, window: 1m, condition: '== 0' }
+`;
+    const sinceTime = new Date(Date.now() - 120_000).toISOString();
+    const path = `/streams/${streamId}/rule-groups/preview`;
+    const answer = await service.admin('POST', path, { rules, sinceTime, step: '1s' });
+    assert.equal(answer.status, 200, answer.text);
+    const { alerts: previewed, groups } = answer.json<{
+      alerts: { labels: Record<string, string>; firedAt: string | null; endedAt: string | null }[];
+      groups: object[];
+    }>();
+    assert.partialDeepStrictEqual(groups, [
+      { name: 'preview', stepSeconds: 1, evaluations: 121, failures: [] },
+      { name: 'preview-logs', evaluations: 121, failures: [] },
+    ]);
+    const named = (name: string) => previewed.filter(({ labels }) => labels['alertname'] === name);
+    assert.partialDeepStrictEqual(named('Twins'), [{ labels: { a: '1' }, endedAt: null }]);
+    assert.partialDeepStrictEqual(named('Errors'), [
+      { labels: { service: 'checkout' }, endedAt: null },
+    ]);
+    assert.ok(named('NoErrors')[0]?.endedAt);
+    const listed = await service.admin('GET', '/rule-groups');
+    assert.ok(!listed.text.includes('preview'));
+    const bad = await service.admin('POST', path, { rules, step: '5' });
+    assert.equal(bad.status, 400);
+    assert.match(bad.text, /must be a duration such as 30s/);
+    const long = await service.admin('POST', path, { rules, step: '1s' });
+    assert.equal(long.status, 400);
+    assert.match(long.text, /cannot preview 86401 evaluations .* at most 1500/);
+  });
+
   test('a file with a fault changes nothing and names its place', async () => {
     const { streamId } = service.quickstart;
     const rules = 'groups:\n- name: new\n  rules:\n  - {alert: A, expr: "up ="}\n';

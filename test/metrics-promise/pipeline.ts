@@ -268,7 +268,7 @@ export class Pipeline {
     const events = createIngestEvents(instruments, noLevels);
     const ingest = createIngest({ ...taking, series, events, statistics, now });
     const reads = createMetricRoutes({ store, grants, rules: directory, now }, config.metrics);
-    const admin = { directory, grants, queue, store, telemetry: directoryEvents, ruleOptions };
+    const admin = { directory, grants, queue, store, telemetry: directoryEvents, ...ruleParts };
     const routes = adminRoutes(admin, { ingestUrl: 'https://in.example' }, now);
     return { directory, grants, queue, series, drain, ingest, reads, routes };
   }
@@ -293,6 +293,7 @@ export class Pipeline {
 
 export type Range = { readonly fromMs: number; readonly untilMs: number };
 
-const ruleOptions = { checkLogs: () => undefined };
+const rejected = () => Promise.reject(new Error('not here'));
+const ruleParts = { ruleOptions: { checkLogs: () => undefined }, previewRules: rejected };
 const noLevels = { memoryInFlight: () => 0, knownSeries: () => 0 };
 const allTime: Range = { fromMs: 0, untilMs: 4_102_444_800_000 };

@@ -53,6 +53,7 @@ async function openWithAllRoutes(t: TestContext) {
           store: unused,
           telemetry: unused,
           ruleOptions: unused,
+          previewRules: unused,
         },
         { ingestUrl: 'https://localhost' },
       ),

@@ -1,0 +1,108 @@
+/** Previews: evaluations over past times, and their limits. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { AppError } from '../model/errors.ts';
+import type { AlertingRule, Rule, RuleGroup, RuleSample } from '../model/rules.ts';
+import { createPreview, type PreviewParts } from './preview.ts';
+
+const owner = { accountId: 'account', streamId: 'stream' };
+const minuteMs = 60_000;
+
+const down: AlertingRule = {
+  kind: 'alerting',
+  name: 'Down',
+  query: { type: 'prometheus', expr: 'up == 0' },
+  labels: {},
+  annotations: {},
+  forMs: 2 * minuteMs,
+  keepFiringForMs: 0,
+};
+
+function groupOf(...rules: Rule[]): RuleGroup {
+  return { name: 'group', intervalMs: minuteMs, queryOffsetMs: 0, limit: 0, rules };
+}
+
+/** Selects `job="a"` in these minutes. */
+function partsAt(minutes: readonly number[]): PreviewParts & { readonly reads: unknown[] } {
+  const vector: RuleSample[] = [{ labels: { job: 'a' }, value: 0 }];
+  const reads: unknown[] = [];
+  return {
+    reads,
+    queryMetrics: async (_owner, expr, times) => {
+      reads.push({ expr, ...times });
+      return new Map(minutes.map((minute) => [minute * minuteMs, vector]));
+    },
+    queryLogs: async (_owner, _query, atMs) => (minutes.includes(atMs / minuteMs) ? vector : []),
+  };
+}
+
+const hour = { sinceMs: 0, untilMs: 60 * minuteMs, stepMs: minuteMs };
+
+suite('previews', () => {
+  const rules: readonly AlertingRule[] = [
+    down,
+    {
+      ...down,
+      query: {
+        type: 'logs',
+        query: '',
+        stat: 'count',
+        by: '',
+        windowMs: minuteMs,
+        condition: undefined,
+      },
+    },
+  ];
+  for (const rule of rules) {
+    test(`lists when alerts on ${rule.query.type} were pending, fired and ended`, async () => {
+      const parts = partsAt([1, 10, 11, 12, 13, 14, 58, 59, 60]);
+      const { alerts, evaluations } = await createPreview(parts)(owner, groupOf(rule), hour);
+      assert.equal(evaluations, 61);
+      const times = alerts.map(
+        ({ alert: { state, activeAtMs, firedAtMs = NaN }, endedAtMs = NaN }) => [
+          state,
+          ...[activeAtMs, firedAtMs, endedAtMs].map((timeMs) => timeMs / minuteMs),
+        ],
+      );
+      assert.deepEqual(times, [
+        ['pending', 1, NaN, 2],
+        ['inactive', 10, 12, 15],
+        ['firing', 58, 60, NaN],
+      ]);
+    });
+  }
+
+  test('reads the samples of an expression once, without recording rules', async () => {
+    const parts = partsAt([]);
+    const { query } = down;
+    const record: Rule = { kind: 'recording', name: 'a', query: { ...query }, labels: {} };
+    const group = { ...groupOf(down, { ...down, name: 'Again' }, record), queryOffsetMs: 1_000 };
+    await createPreview(parts)(owner, group, { ...hour, sinceMs: 30_000 });
+    const times = { startMs: minuteMs - 1_000, endMs: 60 * minuteMs - 1_000, stepMs: minuteMs };
+    assert.deepEqual(parts.reads, [{ expr: 'up == 0', ...times }]);
+  });
+
+  test('counts evaluations that fail', async () => {
+    const queryMetrics = () => Promise.reject(new AppError('execution', 'too many samples'));
+    const preview = createPreview({ ...partsAt([]), queryMetrics });
+    const { alerts, failures } = await preview(owner, groupOf(down), hour);
+    assert.deepEqual(alerts, []);
+    assert.deepEqual(failures, [{ rule: 'Down', evaluations: 61, lastError: 'too many samples' }]);
+  });
+
+  test('refuses more evaluations and more alerts than the limits, which it names', async () => {
+    const many = Array.from({ length: 1001 }, (_, i) => ({ labels: { job: `${i}` }, value: 0 }));
+    const halves = [many.slice(0, 600), many.slice(600)];
+    const queryMetrics: PreviewParts['queryMetrics'] = async () =>
+      new Map(halves.map((half, i) => [i * minuteMs, half]));
+    const preview = createPreview({ ...partsAt([]), queryMetrics });
+    await assert.rejects(
+      preview(owner, groupOf(down), { ...hour, stepMs: 1_000 }),
+      /cannot preview 3601 evaluations of group "group" every 1 s, at most 1500/,
+    );
+    await assert.rejects(
+      preview(owner, groupOf(down), hour),
+      /cannot preview more than 1000 alerts/,
+    );
+  });
+});

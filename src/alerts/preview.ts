@@ -1,0 +1,144 @@
+/** What the alerts of a rule group would have done in the past, by evaluations in quick motion. */
+import { setImmediate } from 'node:timers/promises';
+import { AppError } from '../model/errors.ts';
+import {
+  type Alert,
+  type GroupState,
+  type LogsRuleQuery,
+  type PreviewGroup,
+  type PreviewTimes,
+  ruleKeys,
+  type RuleFailures,
+  type RuleGroup,
+  type RuleSample,
+} from '../model/rules.ts';
+import { labelsKey } from '../rules/alerts.ts';
+import { evaluateGroup, type GroupOwner, type QueryRule } from './evaluate-group.ts';
+
+type Vectors = ReadonlyMap<number, readonly RuleSample[]>;
+
+export interface PreviewParts {
+  /** The vectors of all steps, by Unix ms. Times without samples are absent. */
+  readonly queryMetrics: (
+    owner: GroupOwner,
+    expr: string,
+    times: { readonly startMs: number; readonly endMs: number; readonly stepMs: number },
+  ) => Promise<Vectors>;
+  readonly queryLogs: (
+    owner: GroupOwner,
+    query: LogsRuleQuery,
+    atMs: number,
+  ) => Promise<readonly RuleSample[]>;
+}
+
+const maxEvaluations = 1_500;
+const maxAlerts = 1_000;
+const maxSeconds = 30;
+
+export function createPreview(parts: PreviewParts): PreviewGroup {
+  return async (owner, all, times) => {
+    const group = { ...all, rules: all.rules.filter(({ kind }) => kind === 'alerting') };
+    const steps = toSteps(group, times);
+    const query = createQuery(parts, group, steps);
+    const deadline = performance.now() + maxSeconds * 1000;
+    const seen = new Seen(group);
+    let state: GroupState | undefined;
+    for (const atMs of steps) {
+      if (performance.now() > deadline) {
+        throw new AppError(
+          'query_timeout',
+          `cannot preview ${steps.length} evaluations of group ${JSON.stringify(group.name)} ` +
+            `within ${maxSeconds} s: shorten the time, or give a longer step`,
+        );
+      }
+      ({ state } = await evaluateGroup({ ...owner, group, state }, atMs, query));
+      seen.add(state);
+      // Vectors in memory do not let other requests run.
+      await setImmediate();
+    }
+    return {
+      alerts: seen.alerts(times.stepMs),
+      evaluations: steps.length,
+      failures: [...seen.failures.values()],
+    };
+  };
+}
+
+/** Ascending; the last one is the end. */
+function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes): number[] {
+  const count = Math.floor((untilMs - sinceMs) / stepMs) + 1;
+  if (count > maxEvaluations) {
+    throw new AppError(
+      'malformed',
+      `cannot preview ${count} evaluations of group ${JSON.stringify(name)} every ` +
+        `${stepMs / 1000} s, at most ${maxEvaluations}: shorten the time, or give a longer step`,
+      { parameter: 'step' },
+    );
+  }
+  return Array.from({ length: count }, (_, i) => untilMs - (count - 1 - i) * stepMs);
+}
+
+/** Reads the samples of an expression once for all steps. */
+function createQuery(
+  { queryMetrics, queryLogs }: PreviewParts,
+  { queryOffsetMs }: RuleGroup,
+  steps: readonly number[],
+): QueryRule {
+  const vectors = new Map<string, Promise<Vectors>>();
+  const startMs = steps[0]! - queryOffsetMs;
+  const endMs = steps.at(-1)! - queryOffsetMs;
+  const stepMs = steps.length > 1 ? steps[1]! - steps[0]! : 1;
+  return async (owner, query, atMs) => {
+    if (query.type === 'logs') return queryLogs(owner, query, atMs);
+    const { expr } = query;
+    const read = vectors.get(expr) ?? queryMetrics(owner, expr, { startMs, endMs, stepMs });
+    vectors.set(expr, read);
+    return (await read).get(atMs) ?? [];
+  };
+}
+
+/** Alerts and failures of all evaluations so far. */
+class Seen {
+  readonly failures = new Map<string, RuleFailures>();
+  readonly #group: RuleGroup;
+  readonly #keys: readonly string[];
+  readonly #alerts = new Map<string, { readonly alert: Alert; readonly atMs: number }>();
+  #lastMs = 0;
+
+  constructor(group: RuleGroup) {
+    this.#group = group;
+    this.#keys = ruleKeys(group.rules);
+  }
+
+  /** @throws AppError for too many alerts */
+  add({ rules, evaluatedAtMs: atMs }: GroupState): void {
+    this.#lastMs = atMs;
+    for (const [i, key] of this.#keys.entries()) {
+      const { name } = this.#group.rules[i]!;
+      const { alerts, health, lastError } = rules[key]!;
+      if (health === 'err') {
+        const evaluations = (this.failures.get(key)?.evaluations ?? 0) + 1;
+        this.failures.set(key, { rule: name, evaluations, lastError });
+      }
+      for (const alert of alerts) {
+        this.#alerts.set(`${i} ${alert.activeAtMs} ${labelsKey(alert.labels)}`, { alert, atMs });
+      }
+    }
+    if (this.#alerts.size <= maxAlerts) return;
+    throw new AppError(
+      'malformed',
+      `cannot preview more than ${maxAlerts} alerts of group ` +
+        `${JSON.stringify(this.#group.name)}, reached at ${new Date(atMs).toISOString()}: ` +
+        'aggregate the queries, or shorten the time',
+      { parameter: 'rules' },
+    );
+  }
+
+  alerts(stepMs: number) {
+    const list = [...this.#alerts.values()].map(({ alert, atMs }) => {
+      const goneMs = atMs < this.#lastMs ? atMs + stepMs : undefined;
+      return { alert, endedAtMs: alert.resolvedAtMs ?? goneMs };
+    });
+    return list.toSorted((left, right) => left.alert.activeAtMs - right.alert.activeAtMs);
+  }
+}
