@@ -1,30 +1,37 @@
 /** The token of a request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RequestHeaders } from '../model/request.ts';
+import type { RequestHeaders, TokenPlace } from '../model/request.ts';
 import { bearerToken } from './authenticate.ts';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
-function tokenOf(authorization: readonly string[], takesBasic?: boolean): string {
-  const headers = { authorization } as Pick<RequestHeaders, 'authorization'> as RequestHeaders;
-  return bearerToken(headers, takesBasic);
+function tokenOf(
+  authorization: readonly string[],
+  place?: TokenPlace,
+  datadogKey: readonly string[] = [],
+): string {
+  const headers: Pick<RequestHeaders, 'authorization' | 'datadogKey'> = {
+    authorization,
+    datadogKey,
+  };
+  return bearerToken(headers as RequestHeaders, place);
 }
 
 test('is the bearer token', () => {
   assert.equal(tokenOf(['Bearer wri_a']), 'wri_a');
-  assert.equal(tokenOf(['bearer wri_a'], true), 'wri_a');
+  assert.equal(tokenOf(['bearer wri_a'], 'basic'), 'wri_a');
 });
 
 test('is the password of Basic where that is taken', () => {
-  assert.equal(tokenOf([basic('any:wri_a')], true), 'wri_a');
-  assert.equal(tokenOf([basic(':wri_a')], true), 'wri_a');
+  assert.equal(tokenOf([basic('any:wri_a')], 'basic'), 'wri_a');
+  assert.equal(tokenOf([basic(':wri_a')], 'basic'), 'wri_a');
   assert.throws(() => tokenOf([basic('any:wri_a')]), /send "Bearer" and one token$/);
 });
 
 for (const value of ['Basic', 'Basic !', basic('any:'), basic('any:a b'), basic('any:a:b'), '']) {
   test(`refuses ${JSON.stringify(value)}`, () => {
-    assert.throws(() => tokenOf([value], true), {
+    assert.throws(() => tokenOf([value], 'basic'), {
       code: 'unauthenticated',
       message: /or "Basic" with the token as password/,
     });
@@ -32,5 +39,15 @@ for (const value of ['Basic', 'Basic !', basic('any:'), basic('any:a b'), basic(
 }
 
 test('refuses two', () => {
-  assert.throws(() => tokenOf(['Bearer a', basic('any:a')], true), { code: 'unauthenticated' });
+  assert.throws(() => tokenOf(['Bearer a', basic('any:a')], 'basic'), { code: 'unauthenticated' });
+});
+
+test('is in DD-API-KEY where that is taken', () => {
+  assert.equal(tokenOf([], 'dd-api-key', ['wri_a']), 'wri_a');
+  assert.equal(tokenOf(['Bearer wri_a'], 'dd-api-key'), 'wri_a');
+  assert.throws(() => tokenOf([], 'basic', ['wri_a']), /cannot find a token/);
+  assert.throws(() => tokenOf([basic('any:wri_a')], 'dd-api-key'), /or "DD-API-KEY: <token>"$/);
+  assert.throws(() => tokenOf([], 'dd-api-key', ['a b']), /cannot read the DD-API-KEY header/);
+  assert.throws(() => tokenOf(['Bearer a'], 'dd-api-key', ['a']), /two headers with a token/);
+  assert.throws(() => tokenOf([], 'dd-api-key', ['a', 'a']), /two headers with a token/);
 });

@@ -4,7 +4,7 @@
  */
 import type { Receiver, ReceiverKind, Scope, TokenGrant, TokenType } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import type { RequestHeaders } from '../model/request.ts';
+import type { RequestHeaders, TokenPlace } from '../model/request.ts';
 
 /** One token68 after the scheme, whose case does not matter (RFC 9110 §11.1, RFC 6750 §2.1). */
 const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
@@ -12,24 +12,31 @@ const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
 /** RFC 7617 */
 const basicPattern = /^basic +([a-z0-9+/]{1,1024}={0,2})$/i;
 
+const advice: Readonly<Record<TokenPlace, string>> = {
+  basic: ', or "Basic" with the token as password',
+  'dd-api-key': ', or "DD-API-KEY: <token>"',
+};
+
 /**
- * @param takesBasic whether the password of `Authorization: Basic` may be the token
- * @throws AppError `unauthenticated` unless there is exactly one `Authorization: Bearer <token>`
+ * @param place where the token may be besides `Authorization: Bearer <token>`
+ * @throws AppError `unauthenticated` unless there is exactly one
  */
-export function bearerToken(headers: RequestHeaders, takesBasic = false): string {
-  const [value, second] = headers.authorization;
+export function bearerToken(headers: RequestHeaders, place?: TokenPlace): string {
+  const keys = place === 'dd-api-key' ? headers.datadogKey : [];
+  const [value, second] = [...headers.authorization, ...keys.map((key) => `Bearer ${key}`)];
+  const orElse = place === undefined ? '' : advice[place];
   if (value === undefined) {
-    throw unauthenticated('cannot find a token: send "Authorization: Bearer <token>"');
+    throw unauthenticated(`cannot find a token: send "Authorization: Bearer <token>"${orElse}`);
   }
   if (second !== undefined) {
-    throw unauthenticated('cannot choose between two Authorization headers: send exactly one');
+    const names = place === 'dd-api-key' ? 'headers with a token' : 'Authorization headers';
+    throw unauthenticated(`cannot choose between two ${names}: send exactly one`);
   }
-  const token = bearerPattern.exec(value)?.[1] ?? (takesBasic ? basicPassword(value) : undefined);
+  const password = place === 'basic' ? basicPassword(value) : undefined;
+  const token = bearerPattern.exec(value)?.[1] ?? password;
   if (token === undefined) {
-    const orBasic = takesBasic ? ', or "Basic" with the token as password' : '';
-    throw unauthenticated(
-      `cannot read the Authorization header: send "Bearer" and one token${orBasic}`,
-    );
+    const name = keys.length > 0 ? 'DD-API-KEY' : 'Authorization';
+    throw unauthenticated(`cannot read the ${name} header: send "Bearer" and one token${orElse}`);
   }
   return token;
 }

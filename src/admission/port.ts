@@ -9,7 +9,7 @@ import type {
   TokenType,
 } from '../model/account.ts';
 import type { BodyFormat, ContentCoding, Protocol } from '../model/protocol.ts';
-import type { RateLimit, RequestHeaders } from '../model/request.ts';
+import type { RateLimit, RequestHeaders, TokenPlace } from '../model/request.ts';
 
 /** Cached grants of the directory. Rejects with AppError `unavailable` while it is unreachable. */
 export interface GrantLookup {
@@ -96,10 +96,10 @@ export type FailurePace = 'at once' | 'delayed' | 'cut';
 export interface Admission {
   /**
    * The bearer token.
-   * @param takesBasic whether it may be the password of `Authorization: Basic`
+   * @param place where else it may be
    * @throws AppError `unauthenticated` unless there is exactly one
    */
-  bearer(headers: RequestHeaders, takesBasic?: boolean): string;
+  bearer(headers: RequestHeaders, place?: TokenPlace): string;
   /**
    * @throws AppError `unauthenticated` unless the token is known, of this type and valid;
    *   `unavailable`

@@ -190,7 +190,7 @@ async function admit(
   { headers, peerAddress }: IngestRequest,
   { protocol, sender }: { readonly protocol: Protocol; readonly sender: Sender },
 ): Promise<Admitted> {
-  const secret = admission.bearer(headers, protocol.takesBasic); // 401
+  const secret = admission.bearer(headers, protocol.tokenPlace); // 401
   const token = await admission.token(secret, 'ingest'); // 401, 503
   // If the address does not name the receiver, the token does.
   sender.receiverId ??= token.receiverId ?? '';

@@ -8,6 +8,7 @@ import type { ReceiverKind } from './account.ts';
 import type { Batch } from './batch.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SeriesView } from './series-view.ts';
+import type { TokenPlace } from './request.ts';
 
 export type ContentCoding = 'identity' | 'gzip' | 'deflate' | 'zstd' | 'snappy';
 
@@ -147,8 +148,8 @@ export interface Protocol {
   readonly http: HttpRoute | undefined;
   /** gRPC method, `package.Service/Method`. The token names the receiver. */
   readonly grpcMethod?: string;
-  /** Whether the token may be the password of `Authorization: Basic`. Absent = no. */
-  readonly takesBasic?: boolean;
+  /** Where the token may be besides `Authorization: Bearer`. */
+  readonly tokenPlace?: TokenPlace;
   readonly mediaTypes: readonly MediaTypeRule[];
   /** Includes `identity` if bodies without a content coding are accepted. */
   readonly codings: readonly ContentCoding[];

@@ -6,6 +6,8 @@
  */
 export interface RequestHeaders {
   readonly authorization: readonly string[];
+  /** `DD-API-KEY` */
+  readonly datadogKey: readonly string[];
   readonly activeAccount: readonly string[];
   readonly contentType: readonly string[];
   readonly contentEncoding: readonly string[];
@@ -14,6 +16,12 @@ export interface RequestHeaders {
   readonly forwardedFor: readonly string[];
   readonly idempotencyKey: readonly string[];
 }
+
+/**
+ * Where a sender may put its token besides `Authorization: Bearer`: into the password of
+ * `Authorization: Basic`, or into the header `DD-API-KEY`.
+ */
+export type TokenPlace = 'basic' | 'dd-api-key';
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface RateLimit {

@@ -13,6 +13,7 @@ export type RequestHandler = (request: HttpRequest, response: HttpResponse) => v
 
 const fieldOfName: ReadonlyMap<string, Exclude<keyof RequestHeaders, 'contentLength'>> = new Map([
   ['authorization', 'authorization'],
+  ['dd-api-key', 'datadogKey'],
   ['x-active-account', 'activeAccount'],
   ['content-type', 'contentType'],
   ['content-encoding', 'contentEncoding'],
@@ -24,6 +25,7 @@ const none: readonly string[] = [];
 export function readHeaders(request: HttpRequest): RequestHeaders {
   const headers = {
     authorization: none,
+    datadogKey: none,
     activeAccount: none,
     contentType: none,
     contentEncoding: none,

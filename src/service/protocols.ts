@@ -1,6 +1,7 @@
 /** The list of wire protocols. */
 import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
+import { createDatadog } from '../protocols/json-logs/datadog.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
 import { createLoki } from '../protocols/json-logs/loki.ts';
@@ -13,6 +14,7 @@ export function createProtocols(config: Config): Protocol[] {
     createJsonLogs(config),
     createLines(config),
     createLoki(config),
+    createDatadog(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),

@@ -1,4 +1,4 @@
-/** Bombs in lines of logs, and in streams as to Loki. */
+/** Bombs in lines of logs, in streams as to Loki, and in logs as to Datadog. */
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { bytesField, text } from '../harness/proto-wire.ts';
@@ -20,6 +20,12 @@ const toLoki = (type: string, body: Buffer): Sent => ({
   headers: { 'content-type': type },
   body,
 });
+const toDatadog = (body: Buffer): Sent => ({
+  way: 'datadog',
+  headers: { 'content-type': 'application/json' },
+  body,
+});
+
 const lokiProtobuf = (message: Buffer): Sent =>
   toLoki('application/x-protobuf', compressSync(message));
 
@@ -123,5 +129,19 @@ export const lineBombs: readonly Bomb[] = [
     name: 'Loki JSON nested two million deep',
     expected: [400],
     make: () => toLoki('application/json', repeated('{"streams":[', largeBytes)),
+  },
+  {
+    name: 'three million empty logs as to Datadog',
+    expected: [202],
+    make: () => toDatadog(jsonAround('[', '{},', '{}]', largeBytes)),
+  },
+  {
+    name: 'Datadog logs that each have 30,000 tags',
+    expected: [400, 413],
+    make: () => {
+      const tags = Array.from({ length: 30_000 }, (_, n) => n.toString(36)).join(',');
+      const entry = `{"message":"x","ddtags":"${tags.slice(0, 60_000)}"},`;
+      return toDatadog(jsonAround('[', entry, '{}]', largeBytes));
+    },
   },
 ];

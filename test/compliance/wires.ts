@@ -2,111 +2,14 @@
  * Each protocol as the compliance test needs it: writes valid and invalid records, and maps
  * responses to statuses of SPEC §7.
  */
-import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { callGrpc } from './grpc-call.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
 import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
-import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.ts';
-import { countLogs, countSeries, overHttp, overPath, range, type Wire } from './wire.ts';
-
-const jsonLogs: Wire = {
-  name: 'JSON logs',
-  protocol: 'json_logs',
-  kind: 'http_json',
-  headers: { 'Content-Type': 'application/json' },
-  successStatus: 202,
-  strangeHeaders: [
-    { 'Content-Type': 'text/plain' },
-    { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
-    {},
-  ],
-  malformed: Buffer.from('{"message":'),
-  encode: (mark, records) =>
-    Buffer.from(JSON.stringify(range(records).map(() => ({ message: mark })))),
-  encodePartlyBad: (mark) => Buffer.from(JSON.stringify([{ message: mark }, { message: 1 }])),
-  partlyBadStatus: 202,
-  ...overHttp('logs'),
-  count: countLogs,
-};
-
-const ndjson: Wire = {
-  ...jsonLogs,
-  name: 'lines of JSON',
-  protocol: 'lines',
-  headers: { 'Content-Type': 'application/x-ndjson' },
-  successStatus: 200,
-  strangeHeaders: [
-    { 'Content-Type': 'application/xml' },
-    { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'br' },
-    {},
-  ],
-  encode: (mark, records) =>
-    Buffer.from(
-      range(records)
-        .map(() => `${JSON.stringify({ message: mark })}\n`)
-        .join(''),
-    ),
-  encodePartlyBad: (mark) => Buffer.from(`${JSON.stringify({ message: mark })}\n{"message":`),
-  partlyBadStatus: 200,
-  ...overHttp('lines'),
-};
-
-const { encodePartlyBad: _, partlyBadStatus: __, ...plainLines } = ndjson;
-const zstdText: Wire = {
-  ...plainLines,
-  name: 'lines of text, zstd',
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Encoding': 'zstd' },
-  malformed: Buffer.from('not zstd'),
-  encode: (mark, records) => zstdCompressSync(`${mark}\n`.repeat(records)),
-};
-
-const lokiBody = (mark: string, records: number): readonly LokiStream[] => {
-  const time = BigInt(Date.now()) * 1_000_000n;
-  return [{ labels: { app: 'a' }, entries: range(records).map(() => ({ time, line: mark })) }];
-};
-
-const lokiInJson: Wire = {
-  ...jsonLogs,
-  name: 'Loki, JSON',
-  protocol: 'loki',
-  successStatus: 204,
-  strangeHeaders: [
-    { 'Content-Type': 'text/plain' },
-    { 'Content-Type': 'application/json', 'Content-Encoding': 'br' },
-    {},
-  ],
-  malformed: Buffer.from('{"streams":['),
-  encode: (mark, records) => lokiJson(lokiBody(mark, records)),
-  encodePartlyBad: (mark) =>
-    Buffer.from(`{"streams":[{"values":[["1","${mark}"],["1","",{"host":1}]]}]}`),
-  partlyBadStatus: 400,
-  ...overHttp('loki/api/v1/push'),
-};
-
-const { encodePartlyBad: _bad, partlyBadStatus: _badStatus, ...wholeLoki } = lokiInJson;
-const lokiInProtobuf: Wire = {
-  ...wholeLoki,
-  name: 'Loki, protobuf',
-  headers: { 'Content-Type': 'application/x-protobuf' },
-  malformed: compressSync(Buffer.from([0x0a, 0x7f, 0x01])),
-  encode: (mark, records) => compressSync(lokiProtobuf(lokiBody(mark, records))),
-};
-
-const lokiByToken: Wire = {
-  ...lokiInJson,
-  name: 'Loki, JSON by token in Authorization: Basic',
-  hasReceiverInPath: false,
-  send: (service, outgoing) =>
-    overPath('/loki/api/v1/push').send(service, {
-      ...outgoing,
-      authorization: outgoing.authorization.map((value) => {
-        const credentials = value.replace('Bearer ', 'any:');
-        return `Basic ${Buffer.from(credentials).toString('base64')}`;
-      }),
-    }),
-};
+import { countLogs, countSeries, overHttp, range, type Wire } from './wire.ts';
+import { logWires } from './log-wires.ts';
 
 function otlpJson(mark: string, records: number): string {
   const logRecords = range(records).map(() => ({ body: { stringValue: mark } }));
@@ -259,12 +162,7 @@ function snappyV2Of(series: readonly WrittenSeries[]): Buffer {
 }
 
 export const wires: readonly Wire[] = [
-  jsonLogs,
-  ndjson,
-  zstdText,
-  lokiInJson,
-  lokiInProtobuf,
-  lokiByToken,
+  ...logWires,
   otlpHttpJson,
   otlpHttpProtobuf,
   otlpHttpGzip,

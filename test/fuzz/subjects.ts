@@ -198,6 +198,11 @@ export const batchSubjects: readonly BatchSubject[] = [
       ...snappy,
     },
   ),
+  batches(
+    'datadog',
+    { protocol: 'datadog', mediaType: 'application/json' },
+    ofText(jsonWords, jsonLogs),
+  ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(
     'otlp_protobuf',

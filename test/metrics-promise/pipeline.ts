@@ -166,6 +166,7 @@ export class Pipeline {
         contentType: [contentType],
         contentEncoding: isWrite ? ['snappy'] : [],
         contentLength: undefined,
+        datadogKey: [],
         forwardedFor: [],
         idempotencyKey: [],
       },

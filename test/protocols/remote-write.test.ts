@@ -34,6 +34,7 @@ function formatOf(
     contentType: [contentType],
     contentEncoding,
     contentLength: undefined,
+    datadogKey: [],
     forwardedFor: [],
     idempotencyKey: [],
   };

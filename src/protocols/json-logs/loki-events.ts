@@ -15,7 +15,7 @@ const severityLabels = ['severity', 'level'];
 export const tooManyLabels = {
   bytes: maxLabelBytes,
   error: () =>
-    new AppError('malformed', `cannot accept a stream with labels of over ${maxLabelBytes} bytes`),
+    new AppError('malformed', `cannot accept labels of over ${maxLabelBytes} bytes in one place`),
 };
 
 /** @returns the members of a JSON object, each with a comma behind it */

@@ -1,17 +1,14 @@
 /** A push request of Loki in JSON as events, one in each line, without building its objects. */
 import {
-  closeBrace,
   closeBracket,
   comma,
-  expectColon,
   failAt,
   openBrace,
   openBracket,
-  quote,
-  scanString,
   skipSpace,
   skipValue,
 } from '../../codec/json-scanner.ts';
+import { endOfString, nextElement, readObject } from './json-walk.ts';
 import { EventLines, tooManyLabels, toMembers } from './loki-events.ts';
 
 const maxDepth = 16;
@@ -22,7 +19,7 @@ export function* eachJsonPiece(body: Buffer): Generator<Buffer> {
   let streams = -1;
   let at = skipSpace(body, 0);
   if (body[at] !== openBrace) failAt(body, at, 'an object');
-  const end = readObject(body, at, (key, start) => {
+  const end = readObject(body, at, maxDepth, (key, start) => {
     if (key === 'streams') streams = start;
   });
   at = skipSpace(body, end);
@@ -34,7 +31,7 @@ export function* eachJsonPiece(body: Buffer): Generator<Buffer> {
     if (body[at] !== openBrace) failAt(body, at, 'a stream');
     let labels = '';
     let values = -1;
-    const streamEnd = readObject(body, at, (key, start, valueEnd) => {
+    const streamEnd = readObject(body, at, maxDepth, (key, start, valueEnd) => {
       if (key === 'stream') labels = readLabels(body, start, valueEnd);
       else if (key === 'values') values = start;
     });
@@ -85,40 +82,4 @@ function readLabels(body: Buffer, start: number, end: number): string {
   if (end - start > tooManyLabels.bytes) throw tooManyLabels.error();
   const labels = JSON.parse(body.toString('utf8', start, end)) as object;
   return Buffer.from(toMembers(Object.entries(labels))).toString('latin1');
-}
-
-function endOfString(body: Buffer, at: number, expected: string): number {
-  if (body[at] !== quote) failAt(body, at, expected);
-  const end = scanString(body, at + 1);
-  return (end < 0 ? ~end : end) + 1;
-}
-
-/** @returns the position of the next element of an array, or of its closing bracket */
-function nextElement(body: Buffer, at: number): number {
-  at = skipSpace(body, at);
-  if (body[at] === closeBracket) return at;
-  if (body[at] !== comma) failAt(body, at, "',' or ']'");
-  at = skipSpace(body, at + 1);
-  if (body[at] === closeBracket) failAt(body, at, 'an element');
-  return at;
-}
-
-/** Calls `take` for each member. @returns the position after the object */
-function readObject(
-  body: Buffer,
-  at: number,
-  take: (key: string, start: number, end: number) => void,
-): number {
-  at = skipSpace(body, at + 1);
-  if (body[at] === closeBrace) return at + 1;
-  for (;;) {
-    const keyEnd = endOfString(body, at, 'a key in quotes');
-    const start = expectColon(body, keyEnd);
-    const end = skipValue(body, start, maxDepth);
-    take(body.toString('latin1', at + 1, keyEnd - 1), start, end);
-    at = skipSpace(body, end);
-    if (body[at] === closeBrace) return at + 1;
-    if (body[at] !== comma) failAt(body, at, "',' or '}'");
-    at = skipSpace(body, at + 1);
-  }
 }

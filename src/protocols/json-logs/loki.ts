@@ -74,7 +74,7 @@ export function createLoki({ ingest }: Config): Protocol {
       tokenPath: '/loki/api/v1/push',
       description,
     },
-    takesBasic: true,
+    tokenPlace: 'basic',
     mediaTypes: [{ name: json }, { name: protobuf }],
     codings: ['identity', 'gzip', 'deflate', 'snappy'],
     formatAdvice: 'protobuf always in snappy, JSON never',

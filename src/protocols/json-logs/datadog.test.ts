@@ -1,0 +1,139 @@
+/** Logs in the form of Datadog: what becomes of their fields, and what is refused. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { configSchema } from '../../config/schema.ts';
+import type { Batch } from '../../model/batch.ts';
+import { blankSeriesView } from '../../model/series-view.ts';
+import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
+import { createDatadog } from './datadog.ts';
+
+const datadog = createDatadog(configSchema.parse({}));
+const format = {
+  mediaType: 'application/json',
+  parameters: new Map(),
+  coding: 'identity',
+} as const;
+
+async function decode(body: string | Buffer): Promise<Batch> {
+  return datadog.decode(Buffer.from(body), format, {
+    limits: datadog.limits,
+    nowMs: 0,
+    series: blankSeriesView,
+  });
+}
+
+async function rowsOf(...logs: unknown[]) {
+  return readLogRows((await decode(JSON.stringify(logs))).payload);
+}
+
+test('a log of the Agent', async () => {
+  const [row] = await rowsOf({
+    message: 'slöw "query"',
+    status: 'warn',
+    timestamp: 1_795_341_600_123,
+    hostname: 'web-1',
+    service: 'shop',
+    ddsource: 'nodejs',
+    ddtags: 'env:prod,version:1.2,zoë:é,env:eu, canary ,,url:http://a',
+    http: { status_code: 500 },
+  });
+  assert.ok(row);
+  assert.equal(row.body, 'slöw "query"');
+  assert.equal(row.severityText, 'WARN');
+  assert.equal(row.timestamp, 1_795_341_600_123_000_000n);
+  assert.equal(row.host, 'web-1');
+  assert.equal(row.serviceName, 'shop');
+  const labels = row.logAttributes as ReadonlyMap<string, string>;
+  assert.deepEqual(labels.get('ddsource'), 'nodejs');
+  assert.deepEqual(
+    ['env', 'version', 'zoë', 'canary', 'url'].map((name) => labels.get(name)),
+    ['prod,eu', '1.2', 'é', 'true', 'http://a'],
+  );
+});
+
+test('fields of its own keep their names', async () => {
+  const [row] = await rowsOf({ message: 'x', severity: 'ERROR', status: 'ok', ddtags: 7 });
+  assert.equal(row?.severityText, 'ERROR');
+  assert.deepEqual(
+    row.logAttributes,
+    new Map([
+      ['ddtags', '7'],
+      ['status', 'ok'],
+    ]),
+  );
+  const [number] = await rowsOf({ message: 'x', status: 404 });
+  assert.equal(number?.severityText, '');
+  assert.deepEqual(number.logAttributes, new Map([['status', '404']]));
+});
+
+test('date is the time without a timestamp', async () => {
+  const [dated, both] = await rowsOf(
+    { message: 'x', date: 1_795_341_600_123 },
+    { message: 'x', timestamp: 1_795_341_600_456, date: 'today' },
+  );
+  assert.equal(dated?.timestamp, 1_795_341_600_123_000_000n);
+  assert.equal(both?.timestamp, 1_795_341_600_456_000_000n);
+  assert.deepEqual(both.logAttributes, new Map([['date', 'today']]));
+});
+
+test('one log needs no array, and many arrive in order', async () => {
+  const [row] = readLogRows((await decode(' {"message":"x"} ')).payload);
+  assert.equal(row?.body, 'x');
+  const logs = Array.from({ length: 9000 }, (_, i) => ({ message: `${i} ${'x'.repeat(60)}` }));
+  const rows = await rowsOf(...logs);
+  assert.deepEqual(
+    rows.map(({ body }) => body),
+    logs.map(({ message }) => message),
+  );
+});
+
+for (const probe of ['{}', '[]', '[{}]']) {
+  test(`${probe} asks whether logs are taken`, async () => {
+    const batch = await decode(probe);
+    assert.equal(batch.rows, 0);
+    assert.deepEqual(datadog.reply(batch, format), {
+      status: 202,
+      contentType: 'application/json',
+      body: '{}',
+    });
+  });
+}
+
+suite('refuses', () => {
+  const bodies: readonly (readonly [string, RegExp])[] = [
+    ['', /an event/],
+    ['7', /an event/],
+    ['[7]', /an event/],
+    ['[{"message":"x"},]', /an element/],
+    ['[{"message":"x"} {}]', /',' or '\]'/],
+    ['[{"message":"x"}] x', /the end of the body/],
+    ['[{"message":"x"', /ends at byte/],
+    [`[{"message":"x","ddtags":"${'a,'.repeat(40_000)}"}]`, /labels of over 65536 bytes/],
+    ['[{"status":"ok"}]', /message is missing/],
+  ];
+  for (const [body, message] of bodies) {
+    test(body.slice(0, 40), async () => {
+      await assert.rejects(decode(body), (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'malformed');
+        assert.match(error.message, message);
+        return true;
+      });
+    });
+  }
+
+  test('bytes that are not UTF-8', async () => {
+    const body = Buffer.from('{"message":"\xff"}', 'latin1');
+    await assert.rejects(decode(body), { code: 'malformed', message: /not valid UTF-8/ });
+  });
+});
+
+test('an invalid log is 400 while the others are stored', async () => {
+  const batch = await decode('[{"message":"x"},{"message":1}]');
+  assert.equal(batch.rows, 1);
+  const { status, body } = datadog.reply(batch, format);
+  assert.equal(status, 400);
+  const detail = 'cannot store 1 of 2 logs (1 message is not a string), the other 1 are stored';
+  assert.deepEqual(JSON.parse(String(body)), {
+    errors: [{ status: '400', title: 'Bad Request', detail }],
+  });
+});

@@ -1,0 +1,111 @@
+/** Datadog's logs intake, version 2 (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Batch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import type {
+  EncodedProblem,
+  IngestDescription,
+  Problem,
+  Protocol,
+  Reply,
+} from '../../model/protocol.ts';
+import { eachDatadogPiece } from './datadog-events.ts';
+import { createPiecesDecoder } from './decode-lines.ts';
+
+/** The body as sent, its events, their rows, and the copy of these for the queue. */
+const heapBytesPerBodyByte = 8;
+const json = 'application/json';
+
+const log = z.looseObject({
+  message: z.string(),
+  ddtags: z.string().optional().meta({ description: '`name:value`, with commas between them.' }),
+  ddsource: z.string().optional(),
+  hostname: z.string().optional(),
+  service: z.string().optional(),
+  status: z.string().optional().meta({ description: 'The severity.' }),
+  timestamp: z.union([z.number(), z.string()]).optional(),
+});
+
+const description: IngestDescription = {
+  operationId: 'datadogLogs',
+  summary: 'Send logs as to Datadog',
+  details:
+    'Accepts a log or an array of logs in JSON, plain or in gzip, deflate or zstd. `status` is ' +
+    'the severity, `ddtags` become labels. The header `DD-API-KEY` may carry the token. If some ' +
+    'logs are invalid, the others are stored and the response is 400.',
+  request: {
+    [json]: {
+      schema: z.union([log, z.array(log)]),
+      examples: { one: [{ message: 'paid', service: 'shop', ddtags: 'env:prod' }] },
+    },
+  },
+  answers: {
+    202: {
+      description: 'Everything is durable.',
+      content: { [json]: { schema: z.object({}), examples: { all: {} } } },
+    },
+  },
+  errors: {
+    [json]: {
+      schema: z.object({
+        errors: z.array(z.object({ status: z.string(), title: z.string(), detail: z.string() })),
+      }),
+    },
+  },
+};
+
+export function createDatadog({ ingest }: Config): Protocol {
+  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+  const decode = createPiecesDecoder();
+  return {
+    name: 'datadog',
+    kind: 'http_json',
+    http: {
+      path: 'datadog/api/v2/logs',
+      prefix: 'datadog',
+      tokenPath: '/api/v2/logs',
+      description,
+    },
+    tokenPlace: 'dd-api-key',
+    mediaTypes: [{ name: json }],
+    codings: ['identity', 'gzip', 'deflate', 'zstd'],
+    maxBodyBytes,
+    limits: {
+      maxEvents: jsonMaxEvents,
+      maxDepth: jsonMaxDepth,
+      maxRejections: maxListedRejections,
+    },
+    heapBytesPerBodyByte,
+    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+    decode: (body, _format, { limits }) => {
+      if (!isUtf8(body)) {
+        throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
+      }
+      return decode(eachDatadogPiece(body, limits.maxDepth), limits);
+    },
+    reply,
+    encodeProblem: ({ status, title, detail }) => encodeError(status, title, detail),
+  };
+}
+
+/** 202, or 400 if logs were rejected: senders do not retry it. */
+function reply({ rows, rejectedCount, rejectedByReason }: Batch): Reply {
+  if (rejectedCount === 0) return { status: 202, contentType: json, body: '{}' };
+  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  const detail =
+    `cannot store ${rejectedCount} of ${rejectedCount + rows} logs (${reasons}), ` +
+    `the other ${rows} are stored`;
+  return { status: 400, ...encodeError(400, 'Bad Request', detail) };
+}
+
+function encodeError(
+  status: Problem['status'],
+  title: string,
+  detail: string,
+): EncodedProblem & { readonly body: string } {
+  const errors = [{ status: String(status), title, detail }];
+  return { contentType: json, body: JSON.stringify({ errors }) };
+}
