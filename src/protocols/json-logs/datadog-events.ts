@@ -8,6 +8,7 @@ import {
   skipSpace,
 } from '../../codec/json-scanner.ts';
 import { nextElement, readObject } from './json-walk.ts';
+import { maxLabels } from './label-set.ts';
 import { EventLines, tooManyLabels } from './loki-events.ts';
 
 /** @throws AppError `malformed` | `too_large` */
@@ -68,6 +69,8 @@ function readTags(body: Buffer, start: number, end: number): string {
   const text = JSON.parse(body.toString('utf8', start, end)) as string;
   const tags = new Map<string, string>();
   for (const tag of text.split(',')) {
+    // Enough for the event to be rejected.
+    if (tags.size > maxLabels) break;
     const trimmed = tag.trim();
     if (trimmed === '') continue;
     const colon = trimmed.indexOf(':');

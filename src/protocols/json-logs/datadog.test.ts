@@ -87,6 +87,11 @@ test('one log needs no array, and many arrive in order', async () => {
   );
 });
 
+/** This many different tags. */
+function tags(count: number): string {
+  return Array.from({ length: count }, (_, n) => n.toString(36)).join(',');
+}
+
 for (const probe of ['{}', '[]', '[{}]']) {
   test(`${probe} asks whether logs are taken`, async () => {
     const batch = await decode(probe);
@@ -110,6 +115,7 @@ suite('refuses', () => {
     ['[{"message":"x"', /ends at byte/],
     [`[{"message":"x","ddtags":"${'a,'.repeat(40_000)}"}]`, /labels of over 65536 bytes/],
     ['[{"status":"ok"}]', /message is missing/],
+    [`[{"message":"x","ddtags":"${tags(20_000)}"}]`, /more than \d+ labels/],
   ];
   for (const [body, message] of bodies) {
     test(body.slice(0, 40), async () => {
