@@ -36,6 +36,7 @@ test('each operation requires its scope, and operator includes admin', async () 
     updateView: { name: 'newer' },
     checkRules: { rules: '{groups: []}' },
     putRuleFile: { rules: '{groups: []}' },
+    previewRules: { rules: '{groups: []}' },
     createNotifier: { name: 'new', kind: 'webhook', url: 'https://hooks.example' },
   };
   const operations = plane.routes.map((route) => route.operationId);
@@ -84,6 +85,7 @@ test('answers not_found for ids of other accounts', async () => {
     updateToken: { name: 'taken' },
     updateView: { name: 'taken' },
     putRuleFile: { rules: '{groups: []}' },
+    previewRules: { rules: '{groups: []}' },
   };
   const callers = [
     callerWith(['admin', 'logs:read'], own),
