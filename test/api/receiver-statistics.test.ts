@@ -338,7 +338,7 @@ test('unknown ids leave nothing', { skip: hasNoFile }, async () => {
   await until(() => writtenRequests(outgoing.receiverId) === 1, { what: 'the refusal on disk' });
   const database = new DatabaseSync(join(service.dataDir, 'directory.db'), { readOnly: true });
   for (const table of ['minutes', 'reasons', 'samples', 'activity']) {
-    const sql = `SELECT count(*) AS n FROM receiver_${table} WHERE receiver_id LIKE 'rcv_unk%'`;
+    const sql = `SELECT count(*) AS n FROM receiver_${table} WHERE receiver_id GLOB 'rcv_unknown*'`;
     assert.equal(database.prepare(sql).get()?.['n'], 0, table);
   }
   database.close();
