@@ -2,8 +2,8 @@
  * `npm run bench`: one run of everything on one machine, the real process over TLS, as a Markdown
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
- * list beside heavy queries of another account; `--peers` compares Weir with VictoriaLogs
- * or VictoriaMetrics;
+ * list beside heavy queries of another account; `--contention` measures ingest beside clients that
+ * ask; `--peers` compares Weir with VictoriaLogs or VictoriaMetrics;
  * `--compare BASE` compares the quick run of this tree with that of a git revision.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     scaled: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
+    contention: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
     corpus: { type: 'string', default: 'services' },
     'victoria-logs': { type: 'string' },
@@ -61,6 +62,14 @@ if (values.scaled) {
   const { benchFairness } = await import('./fairness.ts');
   const size = values.quick ? { rows: 200_000, samples: 20 } : { rows: 3_000_000, samples: 300 };
   await benchFairness({ seed, ...size, rows: Number(values.rows ?? size.rows) });
+} else if (values.contention) {
+  const { benchContention } = await import('./contention.ts');
+  const size = values.quick ? { rows: 200_000, seconds: 3 } : { rows: 3_000_000, seconds: 20 };
+  const asked = {
+    rows: Number(values.rows ?? size.rows),
+    seconds: Number(values.seconds ?? size.seconds),
+  };
+  await benchContention({ seed, rate, ...asked });
 } else if (values.peers && values.corpus === 'samples') {
   const { benchSamples } = await import('./peers/samples.ts');
   const { 'victoria-metrics': victoriaMetrics, write: isWritten } = values;
