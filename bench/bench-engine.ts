@@ -1,8 +1,8 @@
 /** The embedded engine with the store's tables, in a given folder. */
 import { openEngine } from '../src/engine/supervisor.ts';
-import { openClickHouseStore, type ClickHouseStore } from '../src/store/clickhouse.ts';
-import { createEngineEvents } from '../src/telemetry/store-events.ts';
+import { type ClickHouseStore, openClickHouseStore } from '../src/store/clickhouse.ts';
 import { createInstruments } from '../src/telemetry/instruments.ts';
+import { createEngineEvents } from '../src/telemetry/store-events.ts';
 
 export interface BenchEngine {
   readonly store: ClickHouseStore;

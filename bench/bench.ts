@@ -3,22 +3,22 @@
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
  * list beside heavy queries of another account; `--contention` measures ingest beside clients that
- * ask; `--peers` compares Weir with VictoriaLogs or VictoriaMetrics;
+ * ask; `--peers` compares Weir with VictoriaLogs, VictoriaMetrics or Prometheus;
  * `--compare BASE` compares the quick run of this tree with that of a git revision.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { startService, type Service } from '../test/harness/service.ts';
+import { type Service, startService } from '../test/harness/service.ts';
 import { measureEngineAlone } from './ceiling-engine.ts';
 import { createCorpus } from './corpus.ts';
-import { fill, measureBurst, measureLimit, measureSustained } from './ingest.ts';
 import { measureDecoders } from './decoders.ts';
-import { startLoad, type Load } from './load.ts';
+import { fill, measureBurst, measureLimit, measureSustained } from './ingest.ts';
+import { type Load, startLoad } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { peakMemoryBytes } from './processes.ts';
 import { measureQueries } from './queries.ts';
 import { measureReadable } from './readable.ts';
-import { toMarkdown, type LogResults, type Results } from './report.ts';
+import { type LogResults, type Results, toMarkdown } from './report.ts';
 import { measureSampleBytes } from './sample-bytes.ts';
 import { diskBytes, drained, indexed } from './service-gauge.ts';
 import { measureWaysIn } from './ways-in.ts';
@@ -37,6 +37,7 @@ const { values } = parseArgs({
     corpus: { type: 'string', default: 'services' },
     'victoria-logs': { type: 'string' },
     'victoria-metrics': { type: 'string' },
+    prometheus: { type: 'string' },
     write: { type: 'boolean', default: false },
     compare: { type: 'string' },
     rounds: { type: 'string', default: '2' },
@@ -74,6 +75,10 @@ if (values.scaled) {
   const { benchSamples } = await import('./peers/samples.ts');
   const { 'victoria-metrics': victoriaMetrics, write: isWritten } = values;
   await benchSamples({ seed, rows, victoriaMetrics, isWritten });
+} else if (values.peers && values.corpus === 'promql') {
+  const { benchPromql } = await import('./peers/promql.ts');
+  const { 'victoria-metrics': victoriaMetrics, prometheus, write: isWritten, quick } = values;
+  await benchPromql({ seed, isQuick: quick, victoriaMetrics, prometheus, isWritten });
 } else if (values.peers) {
   const { benchPeers } = await import('./peers/peers.ts');
   const { corpus: kind, 'victoria-logs': victoriaLogs, write: isWritten } = values;

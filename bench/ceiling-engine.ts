@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localToken } from '../test/store/local-token.ts';
 import type { StampedBatch } from '../src/model/batch.ts';
 import { createJsonLogsDecoder } from '../src/protocols/json-logs/decode.ts';
 import type { ClickHouseStore } from '../src/store/clickhouse.ts';
+import { localToken } from '../test/store/local-token.ts';
 import { openBenchEngine } from './bench-engine.ts';
 import type { Ceiling } from './ceiling.ts';
-import { stampBody, type Body } from './corpus.ts';
+import { type Body, stampBody } from './corpus.ts';
 import { cpuSeconds } from './processes.ts';
 
 /** Rows per insert of the drain under load. */

@@ -1,11 +1,11 @@
 /** Each decoder by itself, one thread, on the bodies of the load generator. */
 import { configSchema } from '../src/config/schema.ts';
 import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
+import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
 import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
 import { createOtlpHttp } from '../src/protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../src/protocols/remote-write/remote-write.ts';
-import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
 import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';
 import { createMetricCorpus, type TextFormat, toExposition } from './metric-corpus.ts';

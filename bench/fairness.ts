@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startService, type Parameters, type Service } from '../test/harness/service.ts';
+import { type Parameters, type Service, startService } from '../test/harness/service.ts';
 import { openTenant, type Tenant } from '../test/harness/tenant.ts';
 import { fill } from './ingest.ts';
 import { type Load, startLoad } from './load.ts';
 import { describeMachine } from './machine.ts';
-import { percentilesOf, type Percentiles } from './percentiles.ts';
+import { type Percentiles, percentilesOf } from './percentiles.ts';
 import { drained, indexed } from './service-gauge.ts';
 
 export interface FairnessOptions {

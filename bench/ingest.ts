@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../test/harness/service.ts';
 import type { Load } from './load.ts';
-import { percentilesOf, type Percentiles } from './percentiles.ts';
-import { backlogRows, readCpu, type CpuReading } from './service-gauge.ts';
+import { type Percentiles, percentilesOf } from './percentiles.ts';
+import { backlogRows, type CpuReading, readCpu } from './service-gauge.ts';
 
 export interface IngestFigures {
   readonly seconds: number;

@@ -1,5 +1,5 @@
 /** Request bodies for each connection of the load generator, in the format of the receiver. */
-import { createCorpus, stampBody, type Body } from './corpus.ts';
+import { type Body, createCorpus, stampBody } from './corpus.ts';
 import { createMetricCorpus, toExposition } from './metric-corpus.ts';
 import { toGrpc, toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
 

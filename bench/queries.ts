@@ -2,7 +2,7 @@
  * Reads over many rows. Each repetition differs, so that no cache of results or conditions helps.
  */
 import type { Parameters, Service } from '../test/harness/service.ts';
-import { percentilesOf, type Percentiles } from './percentiles.ts';
+import { type Percentiles, percentilesOf } from './percentiles.ts';
 
 export interface QueryFigures {
   readonly name: string;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../test/harness/service.ts';
-import { percentilesOf, type Percentiles } from './percentiles.ts';
+import { type Percentiles, percentilesOf } from './percentiles.ts';
 
 export interface ReadableFigures {
   readonly ms: Percentiles;

@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localToken } from '../test/store/local-token.ts';
-import type { StampedBatch } from '../src/model/batch.ts';
 import { MetricWriter } from '../src/codec/metric-writer.ts';
 import { toSeries } from '../src/codec/series-labels.ts';
+import type { StampedBatch } from '../src/model/batch.ts';
 import type { ClickHouseStore } from '../src/store/clickhouse.ts';
+import { localToken } from '../test/store/local-token.ts';
 import { openBenchEngine } from './bench-engine.ts';
 import { createMetricCorpus, type MetricCorpus, type SeriesKind } from './metric-corpus.ts';
 

@@ -3,10 +3,10 @@
  * fast as answers come, then samples.
  */
 import { readFileSync } from 'node:fs';
-import { startService, type Service } from '../test/harness/service.ts';
+import { type Service, startService } from '../test/harness/service.ts';
 import { type IngestFigures, measureBurst, measureLimit } from './ingest.ts';
-import type { LoadForm } from './load-bodies.ts';
 import { type Load, startLoad } from './load.ts';
+import type { LoadForm } from './load-bodies.ts';
 import { drained } from './service-gauge.ts';
 
 export interface WayIn {

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onInterrupt } from '../interrupt.ts';
 import { describeMachine } from '../machine.ts';
-import { compareFigures, toFigures, toMarkdown, type Figures } from './figures.ts';
+import { compareFigures, type Figures, toFigures, toMarkdown } from './figures.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { compareFigures, noiseFloor, toFigures, toMarkdown, type Figure } from './figures.ts';
+import { compareFigures, type Figure, noiseFloor, toFigures, toMarkdown } from './figures.ts';
 
 suite('figures of a run', () => {
   const text = readFileSync(new URL('../RESULTS.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 /** Frame times of a page, from its animation frames. */
 import type { Page } from 'playwright-core';
-import { percentilesOf, type Percentiles } from '../percentiles.ts';
+import { type Percentiles, percentilesOf } from '../percentiles.ts';
 
 export interface FrameFigures {
   readonly ms: Percentiles;

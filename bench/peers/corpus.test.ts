@@ -1,7 +1,7 @@
 /** The corpora are determined by their seed, and their words mean the same to every peer. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { corpusKinds, createCorpusLines, rareService, type CorpusKind } from './corpus.ts';
+import { type CorpusKind, corpusKinds, createCorpusLines, rareService } from './corpus.ts';
 
 const range = { startMs: Date.UTC(2026, 3, 1), endMs: Date.UTC(2026, 3, 2) };
 

@@ -1,6 +1,7 @@
 /** Questions in LogsQL, the query language of VictoriaLogs. Pure. */
-import { facetValues, histogramBuckets, listLimit } from './peer.ts';
+
 import type { FieldName, Filter, Question } from './peer.ts';
+import { facetValues, histogramBuckets, listLimit } from './peer.ts';
 
 /** Requests made at the same time; together they answer the question. */
 export type LogsqlForm = readonly LogsqlRequest[];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpClient, type HttpClient } from '../../test/harness/http.ts';
 import { until } from '../../test/harness/until.ts';
 import { createMetricCorpus } from '../metric-corpus.ts';
-import { percentilesOf, type Percentiles } from '../percentiles.ts';
+import { type Percentiles, percentilesOf } from '../percentiles.ts';
 import { cpuSeconds, peakMemoryBytes } from '../processes.ts';
 import { diskBytes } from '../service-gauge.ts';
 import { settled } from './measure.ts';
@@ -101,16 +101,10 @@ export async function measureSamples(peer: SamplesPeer, load: Load): Promise<Sam
 /** Sends every request once, as fast as answers come. */
 async function send(
   http: HttpClient,
-  { name, write }: SamplesPeer,
+  peer: SamplesPeer,
   corpus: ReturnType<typeof createMetricCorpus>,
   rounds: number,
 ): Promise<{ ackMs: number[]; refused: number }> {
-  const headers = {
-    ...write.headers,
-    'content-type': 'application/x-protobuf',
-    'content-encoding': 'snappy',
-    'x-prometheus-remote-write-version': '0.1.0',
-  };
   const ackMs: number[] = [];
   let refused = 0;
   let left = rounds * corpus.requestsPerRound;
@@ -118,22 +112,34 @@ async function send(
     while (left > 0) {
       left -= 1;
       // The corpus overwrites the body a round later.
-      const body = Buffer.from(corpus.next().body);
-      for (;;) {
-        const sentAt = performance.now();
-        const answer = await http.send(write.url, { method: 'POST', headers, body });
-        if (answer.status < 300) {
-          ackMs.push(performance.now() - sentAt);
-          break;
-        }
-        if (answer.status === 400) throw new Error(`cannot load ${name}: ${answer.text}`);
-        refused += 1;
-        await sleep(50);
-      }
+      const sent = await sendSamples(http, peer, Buffer.from(corpus.next().body));
+      ackMs.push(sent.ackMs);
+      refused += sent.refused;
     }
   };
   await Promise.all(Array.from({ length: connections }, sendNext));
   return { ackMs, refused };
+}
+
+/** Sends a request until it is taken. @throws Error for a request that never can be */
+export async function sendSamples(
+  http: HttpClient,
+  { name, write }: SamplesPeer,
+  body: Buffer,
+): Promise<{ ackMs: number; refused: number }> {
+  const headers = {
+    ...write.headers,
+    'content-type': 'application/x-protobuf',
+    'content-encoding': 'snappy',
+    'x-prometheus-remote-write-version': '0.1.0',
+  };
+  for (let refused = 0; ; refused += 1) {
+    const sentAt = performance.now();
+    const answer = await http.send(write.url, { method: 'POST', headers, body });
+    if (answer.status < 300) return { ackMs: performance.now() - sentAt, refused };
+    if (answer.status === 400) throw new Error(`cannot load ${name}: ${answer.text}`);
+    await sleep(50);
+  }
 }
 
 interface Expected {
@@ -143,7 +149,7 @@ interface Expected {
 }
 
 /** @throws Error unless one series becomes readable with all its samples */
-async function assertComplete(
+export async function assertComplete(
   http: HttpClient,
   { name, query }: SamplesPeer,
   { labels, rounds, endMs }: Expected,

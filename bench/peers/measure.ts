@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHttpClient } from '../../test/harness/http.ts';
 import { until } from '../../test/harness/until.ts';
-import { percentilesOf, type Percentiles } from '../percentiles.ts';
+import { type Percentiles, percentilesOf } from '../percentiles.ts';
 import { cpuSeconds, peakMemoryBytes } from '../processes.ts';
 import { diskBytes } from '../service-gauge.ts';
 import type { CorpusFile } from './corpus.ts';

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onInterrupt } from '../interrupt.ts';
 import { describeMachine } from '../machine.ts';
-import { corpusKinds, writeCorpus, type CorpusKind, type CorpusName } from './corpus.ts';
-import { measurePeer, type LoggedCorpus, type PeerFigures } from './measure.ts';
+import { type CorpusKind, type CorpusName, corpusKinds, writeCorpus } from './corpus.ts';
+import { type LoggedCorpus, measurePeer, type PeerFigures } from './measure.ts';
 import type { Peer } from './peer.ts';
 import { listQuestions, type QuestionKind } from './questions.ts';
 import { replaceSection, toMarkdown } from './report.ts';
@@ -31,7 +31,7 @@ const results = new URL('./RESULTS.md', import.meta.url);
 export async function benchPeers(options: PeersOptions): Promise<void> {
   const { seed, rows, corpus: name } = options;
   if (!isCorpusName(name)) {
-    const names = [...Object.keys(corpusKinds), 'samples'].join(', ');
+    const names = [...Object.keys(corpusKinds), 'samples', 'promql'].join(', ');
     throw new Error(`cannot use the corpus ${name}: --corpus is one of ${names}`);
   }
   const binary = findVictoriaLogs(options.victoriaLogs);

@@ -1,5 +1,5 @@
 /** The questions, put to every peer with the same values. Pure. */
-import { rareService, type CorpusKind, type Samples } from './corpus.ts';
+import { type CorpusKind, rareService, type Samples } from './corpus.ts';
 import type { FieldName, Filter, Question, TimeRange } from './peer.ts';
 
 export interface QuestionKind {

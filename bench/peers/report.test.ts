@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { percentilesOf } from '../percentiles.ts';
 import { isStable, type PeerFigures } from './measure.ts';
-import { replaceSection, samplesMarkdown, toAgreement, toMarkdown, toVerdict } from './report.ts';
 import type { SamplesFigures } from './measure-samples.ts';
+import { replaceSection, samplesMarkdown, toAgreement, toMarkdown, toVerdict } from './report.ts';
 
 suite('verdict', () => {
   const cases = [

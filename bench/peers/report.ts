@@ -156,9 +156,9 @@ export function replaceSection(file: string, corpus: string, section: string): s
   return file.slice(0, from) + (rest === '' ? section : `${section.trimEnd()}\n${rest}`);
 }
 
-const headingOf = (corpus: string) => `## Corpus ${corpus}`;
+export const headingOf = (corpus: string) => `## Corpus ${corpus}`;
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)];
 }
@@ -168,8 +168,8 @@ function factor(value: number): string {
   return value < 10 ? value.toFixed(2) : value.toFixed(0);
 }
 
-const whole = (value: number) => Math.round(value).toLocaleString('en-US');
-function millis(value: number): string {
+export const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+export function millis(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return 'failed';
   return `${value < 100 ? value.toFixed(1) : value.toFixed(0)} ms`;
 }

@@ -78,7 +78,7 @@ export async function benchSamples(options: SamplesOptions): Promise<void> {
 }
 
 /** @param dataDir does not exist yet; `stop` deletes it */
-async function startWeir(dataDir: string): Promise<SamplesPeer> {
+export async function startWeir(dataDir: string): Promise<SamplesPeer> {
   const service = new Service(dataDir, {});
   try {
     await service.start();

@@ -5,7 +5,7 @@ import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import { createHttpClient, type HttpClient } from '../../test/harness/http.ts';
 import { until } from '../../test/harness/until.ts';
 import { findProgram, freePort, startProgram } from '../../test/senders/program.ts';
-import { countAnswer, toLogsqlForms, type LogsqlForm } from './logsql.ts';
+import { countAnswer, type LogsqlForm, toLogsqlForms } from './logsql.ts';
 import type { Form, Peer } from './peer.ts';
 
 /** @param given a path, or undefined to search PATH. @returns the binary, if there is one */

@@ -1,10 +1,10 @@
 /** Weir as a peer: one process with its embedded store, default settings. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { Service, toQuery, type Facet, type Parameters } from '../../test/harness/service.ts';
+import { type Facet, type Parameters, Service, toQuery } from '../../test/harness/service.ts';
 import { drained, indexed } from '../service-gauge.ts';
-import { facetValues, histogramBuckets, listLimit } from './peer.ts';
 import type { Filter, Form, Peer, Question } from './peer.ts';
+import { facetValues, histogramBuckets, listLimit } from './peer.ts';
 
 /** @param dataDir does not exist yet; `stop` deletes it */
 export async function startWeirPeer(dataDir: string): Promise<Peer> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../test/harness/service.ts';
 import { until } from '../../test/harness/until.ts';
 import { type Load, startLoad } from '../load.ts';
-import { percentilesOf, type Percentiles } from '../percentiles.ts';
+import { type Percentiles, percentilesOf } from '../percentiles.ts';
 import { cpuSeconds } from '../processes.ts';
 import { measureReadable } from '../readable.ts';
 import type { MeasuredSet } from './sets.ts';

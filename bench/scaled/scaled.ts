@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describeMachine } from '../machine.ts';
-import { measureSet, type MeasureOptions, type PhaseFigures, type SetFigures } from './measure.ts';
+import { type MeasureOptions, measureSet, type PhaseFigures, type SetFigures } from './measure.ts';
 import { openEmbedded, openScaled } from './sets.ts';
 
 const opens = [
