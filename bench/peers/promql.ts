@@ -78,8 +78,9 @@ export async function benchPromql(options: PromqlBenchOptions): Promise<void> {
       listPromqlQuestions(loads[0]!),
       say,
     );
+    const flags = `--corpus promql --seed ${seed}${isQuick ? ' --quick' : ''}`;
     const markdown = promqlMarkdown({
-      command: `npm run bench -- --peers --corpus promql --seed ${seed}${isQuick ? ' --quick' : ''}`,
+      command: `npm run bench -- --peers ${flags}`,
       machine: describeMachine(),
       when: new Date().toISOString().slice(0, 10),
       ...shape,
