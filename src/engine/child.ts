@@ -142,6 +142,7 @@ async function openMembers(storePath: string, settings: EngineSettings): Promise
     control: await openPool('control', 1),
     insert: await openPool('insert', 1),
     read: await openPool('read', settings.readMembers),
+    brief: await openPool('brief', settings.briefMembers),
     housekeeping: await openPool('housekeeping', 1),
   };
 }
@@ -153,6 +154,7 @@ function createPools(members: Members, { maxWaitingQueries }: EngineSettings): P
     control: create('control', maxWaitingControls),
     insert: create('insert', maxWaitingQueries),
     read: create('read', maxWaitingQueries),
+    brief: create('brief', maxWaitingQueries),
     housekeeping: create('housekeeping', maxWaitingQueries),
   };
 }
@@ -264,8 +266,8 @@ async function stop({ server, pools, members, writes }: Running, options: Engine
 
 /** Waits for running queries, then kills them; false when some still do not end. */
 async function drained(pools: Pools, { stopMillis }: EngineSettings): Promise<boolean> {
-  const { control, insert, read, housekeeping } = pools;
-  const idle = Promise.all([insert.close(), read.close(), housekeeping.close()]).then(() => true);
+  const { control, ...others } = pools;
+  const idle = Promise.all(Object.values(others).map((pool) => pool.close())).then(() => true);
   const timeout = () => delay(stopMillis, false);
   if (await Promise.race([idle, timeout()])) return true;
   await kill(control, "query NOT LIKE 'KILL%'");

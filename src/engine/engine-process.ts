@@ -154,7 +154,7 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
       // Freed memory returns to the system after 1 s instead of 5, which costs no CPU.
       JE_MALLOC_CONF: 'dirty_decay_ms:1000',
       // A query blocks a thread of libuv's pool, which file system calls need as well.
-      UV_THREADPOOL_SIZE: String(settings.readMembers + otherPoolThreads),
+      UV_THREADPOOL_SIZE: String(settings.readMembers + settings.briefMembers + otherPoolThreads),
       // Without the cache, a start from source takes 40 % more CPU.
       ...(compileCache !== undefined && { NODE_COMPILE_CACHE: resolvePath(compileCache) }),
     },

@@ -18,6 +18,8 @@ export interface EngineSettings {
   readonly maxInsertBytes: number;
   /** Concurrent reads; half, rounded up, for one account. */
   readonly readMembers: number;
+  /** Concurrent brief reads, shared in the same way. */
+  readonly briefMembers: number;
   /** Queries that wait for a member of one pool; half for one account. */
   readonly maxWaitingQueries: number;
   /** Interval of the probes. */
@@ -42,6 +44,7 @@ export const engineDefaults: EngineSettings = {
   maxResultBytes: 128 * 2 ** 20,
   maxInsertBytes: 2 ** 30,
   readMembers: 3,
+  briefMembers: 3,
   maxWaitingQueries: 128,
   heartbeatMillis: 2_000,
   hangMillis: 5_000,

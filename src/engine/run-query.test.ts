@@ -49,7 +49,7 @@ function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
   };
   const pool = createPool('read', [member], 1);
   const parts: QueryParts = {
-    pools: { read: pool, insert: pool, housekeeping: pool, control: pool },
+    pools: { read: pool, brief: pool, insert: pool, housekeeping: pool, control: pool },
     spool: { write: () => assert.fail('no query here has data') },
     running: createRunningQueries(async (marks) => {
       killed.push(...marks);

@@ -8,7 +8,7 @@ import type { EngineSettings } from './options.ts';
 import { stringLiteral } from './sql-tokens.ts';
 
 /** `control` is for kills and probes, which must not wait for other queries. */
-export const poolNames = ['insert', 'read', 'housekeeping', 'control'] as const;
+export const poolNames = ['insert', 'read', 'brief', 'housekeeping', 'control'] as const;
 export type PoolName = (typeof poolNames)[number];
 
 export function isPoolName(name: string): name is PoolName {
@@ -96,18 +96,22 @@ export function sessionSettings(pool: PoolName, limits: EngineSettings): Setting
     ['input_format_parallel_parsing', '0'],
   ]);
   // Read-only, but settings may change; a session cannot unset it.
-  if (pool === 'read') settings.set('readonly', '2');
+  if (isReadPool(pool)) settings.set('readonly', '2');
   return settings;
 }
 
-/** All reads together take at most three quarters. */
+function isReadPool(pool: PoolName): boolean {
+  return pool === 'read' || pool === 'brief';
+}
+
+/** All reads together take at most three quarters; brief ones hardly any. */
 function memoryShare(pool: PoolName, limits: EngineSettings): number {
-  if (pool === 'read') return 0.75 / limits.readMembers;
+  if (isReadPool(pool)) return 0.75 / limits.readMembers;
   return pool === 'insert' ? 0.6 : 0.4;
 }
 
 function secondsOf(pool: PoolName, limits: EngineSettings): number {
-  if (pool === 'read') return limits.maxExecutionSeconds;
+  if (isReadPool(pool)) return limits.maxExecutionSeconds;
   return pool === 'insert' ? limits.maxInsertSeconds : limits.maxHousekeepingSeconds;
 }
 

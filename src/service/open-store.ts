@@ -87,6 +87,7 @@ function toEngineOptions({ engine, store, data }: Config): EngineOptions {
     threads: engine.threads === 0 ? availableParallelism() : engine.threads,
     maxExecutionSeconds: store.queryTimeoutSeconds,
     readMembers: store.maxConcurrentReads || engineDefaults.readMembers,
+    briefMembers: store.maxConcurrentReads || engineDefaults.briefMembers,
   };
 }
 

@@ -3,13 +3,12 @@
  * Reads take turns by account. Errors are the client's; AppError `unavailable` while a server is
  * unreachable.
  */
-import { Agent as HttpAgent, type AgentOptions } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import { type Duplex, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Scan } from '../model/plan.ts';
-import { createSemaphore } from '../std/semaphore.ts';
+import { createSemaphore, type Semaphore } from '../std/semaphore.ts';
 import { isNotConnected } from './failures.ts';
+import { openAgent } from '../std/http-agent.ts';
 import {
   alwaysReachable,
   openReachability,
@@ -43,6 +42,9 @@ export interface ConnectionOptions {
  */
 export type Pool = 'insert' | 'housekeeping' | 'control';
 
+/** Pools of reads, so that a page does not wait for searches. */
+type ReadPool = 'read' | 'brief';
+
 /** The account for fair scheduling, cancellation, and the cost. */
 export interface QueryContext {
   readonly accountId: string;
@@ -50,6 +52,8 @@ export interface QueryContext {
   readonly signal?: AbortSignal | undefined;
   /** What the statement reads is added. */
   readonly scanned?: Scan | undefined;
+  /** Whether the cost does not grow with the table; such reads wait only for each other. */
+  readonly isBrief?: boolean;
 }
 
 export interface Connection {
@@ -137,19 +141,22 @@ function openReads(
   server: Reachability,
   events: ConnectionEvents,
 ): Pick<Connection, 'read' | 'readBytes' | 'close'> {
-  const client = openClient(options, 'read', options.readTimeoutMs);
-  const semaphore = createReadSemaphore(options);
+  const lanes: Readonly<Record<ReadPool, ReadLane>> = {
+    read: openLane(options, 'read'),
+    brief: openLane(options, 'brief'),
+  };
 
   async function inTurn<T>(
-    { accountId, signal }: QueryContext,
-    run: (request: ReadRequest) => Promise<T>,
+    { accountId, signal, isBrief = false }: QueryContext,
+    run: (client: ClickHouseClient, request: ReadRequest) => Promise<T>,
   ): Promise<T> {
+    const { client, semaphore } = lanes[isBrief ? 'brief' : 'read'];
     const startedAt = performance.now();
     const release = await semaphore.acquire(accountId, signal);
     events.readBegan((performance.now() - startedAt) / 1000);
     try {
       return await server.read((unreachable) =>
-        run({
+        run(client, {
           abort_signal: anyOf(signal, unreachable),
           // The quota key, for `CREATE QUOTA … KEYED BY client_key` on a server.
           http_headers: { 'X-ClickHouse-Quota': accountId },
@@ -166,7 +173,7 @@ function openReads(
 
   return {
     read: <Row>(statement: Statement, context: QueryContext) =>
-      inTurn(context, async (request) => {
+      inTurn(context, async (client, request) => {
         const query = { ...toQuery(statement), ...request };
         if (context.scanned === undefined) return (await client.query(query)).json<Row>();
         // Has statistics, but is parsed as one text: an export of large logs would take too much.
@@ -177,14 +184,38 @@ function openReads(
         return data;
       }),
     readBytes: (statement, context) =>
-      inTurn(context, async (request) => {
+      inTurn(context, async (client, request) => {
         const { sql, params } = statement;
         const { stream } = await client.exec({ ...request, query: sql, query_params: params });
         return Buffer.concat(await stream.toArray());
       }),
-    close: () => client.close(),
+    async close() {
+      await Promise.all(Object.values(lanes).map(({ client }) => client.close()));
+    },
   };
 }
+
+interface ReadLane {
+  readonly client: ClickHouseClient;
+  readonly semaphore: Semaphore;
+}
+
+function openLane(options: ConnectionOptions, pool: ReadPool): ReadLane {
+  return {
+    client: openClient(options, pool, options.readTimeoutMs),
+    semaphore: createSemaphore({
+      what: pool === 'read' ? 'reads of the store' : 'brief reads of the store',
+      places: options.maxConcurrentReads,
+      setting: 'store.maxConcurrentReads',
+      maxWaiting: maxWaitingReads,
+      maxWaitMs,
+    }),
+  };
+}
+
+/** Statements that wait for their turn; half for one account. */
+const maxWaitingReads = 256;
+const maxWaitMs = 15_000;
 
 interface ReadRequest {
   readonly abort_signal: AbortSignal;
@@ -204,21 +235,6 @@ function anyOf(signal: AbortSignal | undefined, unreachable: AbortSignal): Abort
   return signal === undefined ? unreachable : AbortSignal.any([signal, unreachable]);
 }
 
-/** Statements that wait for their turn; half for one account. */
-const maxWaitingReads = 256;
-const maxWaitMs = 15_000;
-
-function createReadSemaphore({ maxConcurrentReads }: ConnectionOptions) {
-  return createSemaphore({
-    what: 'reads of the store',
-    places: maxConcurrentReads,
-    setting: 'store.maxConcurrentReads',
-    maxWaiting: maxWaitingReads,
-    maxWaitMs,
-  });
-}
-
-const connectMs = 2_000;
 const probeMs = 2_000;
 const slowAfterMs = 1_000;
 const pauseMs = 500;
@@ -243,7 +259,7 @@ const cancelsReads = { cancel_http_readonly_queries_on_client_close: 1, readonly
 /** `wait_end_of_query`: an error after the first row is an error, not a truncated response. */
 function openClient(
   options: ConnectionOptions,
-  pool: Pool | 'read',
+  pool: Pool | ReadPool,
   timeoutMs: number,
 ): ClickHouseClient {
   const url = options.socketPath === undefined ? options.url : undefined;
@@ -259,35 +275,9 @@ function openClient(
     http_headers: { 'X-Weir-Pool': pool },
     use_multipart_params_auto: true,
     log: { level: ClickHouseLogLevel.OFF },
-    clickhouse_settings: { wait_end_of_query: 1, ...(pool === 'read' && cancelsReads) },
+    clickhouse_settings: {
+      wait_end_of_query: 1,
+      ...((pool === 'read' || pool === 'brief') && cancelsReads),
+    },
   });
-}
-
-/** TCP keep-alive probes find a dead peer 10 s after this delay. */
-const agentOptions: AgentOptions = { keepAlive: true, keepAliveMsecs: 10_000 };
-
-/** Connections over the Unix socket, or over TCP with a timeout of the handshake. */
-function openAgent({ url = '', socketPath, ca }: ConnectionOptions): HttpAgent {
-  // Node's types lack `socketPath`.
-  if (socketPath !== undefined) return new HttpAgent({ ...agentOptions, socketPath } as object);
-  const isTls = url.startsWith('https:');
-  const agent = isTls
-    ? new HttpsAgent({ ...agentOptions, ...(ca !== undefined && { ca: [...ca] }) })
-    : new HttpAgent(agentOptions);
-  const connect = agent.createConnection.bind(agent);
-  agent.createConnection = (...args) => {
-    const socket = connect(...args);
-    if (socket) limitHandshake(socket, isTls ? 'secureConnect' : 'connect');
-    return socket;
-  };
-  return agent;
-}
-
-/** Fails as the system does when a host drops packets; nothing of a request is sent before. */
-function limitHandshake(socket: Duplex, connected: 'connect' | 'secureConnect'): void {
-  const error = new Error(`no connection after ${connectMs} ms`);
-  Object.assign(error, { code: 'ETIMEDOUT', syscall: 'connect' });
-  const timer = setTimeout(() => socket.destroy(error), connectMs);
-  const stop = () => clearTimeout(timer);
-  socket.once(connected, stop).once('close', stop);
 }

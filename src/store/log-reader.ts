@@ -14,6 +14,7 @@ import type {
 import type { ComparisonPlan } from '../model/sample-plan.ts';
 import type { QueryContext } from './connection.ts';
 import type { CountedReads } from './counts/counted-reads.ts';
+import { canCount } from './counts/part-counts.ts';
 import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
 import { readComparison } from './messages/compared-values.ts';
@@ -79,9 +80,10 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     const rows: LogRow[] = [];
     const streamIds = plan.filter.streams.map(({ streamId }) => streamId);
     const spread = await spreads.of(plan.filter.accountId, streamIds);
+    const inLane = { ...context, isBrief: canCount(plan.filter) };
     for (const window of listWindows(plan, spread, nowNanos())) {
       const step = { window, limit: plan.limit - rows.length, limits: time.left() };
-      rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), context)));
+      rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), inLane)));
       if (rows.length >= plan.limit) break;
     }
     if (plan.direction === 'newer') rows.reverse();

@@ -532,4 +532,18 @@ suite('thousands of logs in one nanosecond', () => {
     await assert.rejects(stopped, AppError);
     assert.equal((await store.list(plan, new AbortController().signal)).length, 10);
   });
+
+  test('a page does not wait for searches of its account', async () => {
+    const { store } = engine;
+    const { connection } = store;
+    const done = new AbortController();
+    const sql = 'SELECT sum(sipHash64(number)) FROM numbers(10000000000000)';
+    const slow = { sql, params: {}, settings: { max_execution_time: 0 } };
+    const context = { accountId, signal: done.signal };
+    const searches = Array.from({ length: 4 }, () => connection.read(slow, context));
+    assert.equal((await store.list(listPlan(everything, { limit: 10 }))).length, 10);
+    done.abort();
+    const ends = await Promise.allSettled(searches);
+    assert.ok(ends.every(({ status }) => status === 'rejected'));
+  });
 });

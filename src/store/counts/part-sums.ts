@@ -59,7 +59,7 @@ export function createPartSums(
   const cache = createCountCache(connection, placement, options);
   const parts = createPartList(
     ({ accountId, signal }) =>
-      connection.read<LogPartRow>(compileLogParts(placement), { accountId, signal }),
+      connection.read<LogPartRow>(compileLogParts(placement), { accountId, signal, isBrief: true }),
     options.lookEveryMs,
   );
   const lastReads = new Map<string, LastRead>();
@@ -97,6 +97,7 @@ export function createPartSums(
         return undefined;
       }
       const time = startReadTime(limits);
+      const brief = { ...context, isBrief: true };
       let listed = parts.ifQuiet();
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const isOld = listed !== undefined;
@@ -106,7 +107,7 @@ export function createPartSums(
         const { counts, scopes } = sortParts(cache, listed, query);
         if (counts[0]!.length === 0) return undefined;
         const rows = await Promise.all(
-          scopes.map((scope) => connection.read<Row>(compile(scope, time.left()), context)),
+          scopes.map((scope) => connection.read<Row>(compile(scope, time.left()), brief)),
         );
         const after = await parts.list(context);
         // A part that is gone never comes back, so all were there while the statements ran.
