@@ -369,7 +369,8 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     assert.match(await message.innerText(), /"size": 1\.50\n/);
     await page.locator('[data-is-old=true]').waitFor({ state: 'detached' });
     await assertAccessible(page, 'a coloured message');
-    await page.getByRole('button', { name: 'Only plan gold' }).first().click();
+    await page.getByRole('button', { name: '"plan"' }).click();
+    await page.getByRole('menuitem', { name: 'Only plan gold' }).click();
     await page.getByText('plan is gold').waitFor();
     await page.getByRole('button', { name: 'Draw errors only' }).click();
     await page.getByRole('slider', { name: 'Errors over time' }).waitFor();

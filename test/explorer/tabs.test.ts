@@ -73,6 +73,20 @@ suite('tabs of the explorer', { skip: missingBrowser() ?? false }, () => {
     await total.filter({ hasText: new RegExp(`^${logs} logs?$`) }).waitFor();
   });
 
+  test('the variables of a pattern are columns of its logs', async () => {
+    await go(`tab=patterns&${range()}&query=service:payment`);
+    const asColumns = page.getByRole('button', { name: /^Variables as columns: / }).first();
+    const template = (await asColumns.getAttribute('aria-label'))!;
+    const [, variable = ''] = /<(\S+?)>/.exec(template) ?? [];
+    await asColumns.click();
+    await page.getByRole('tab', { name: 'Logs', selected: true }).waitFor();
+    const titles = page.getByRole('columnheader');
+    await page.getByRole('columnheader', { name: variable, exact: true }).waitFor();
+    const at = (await titles.allTextContents()).indexOf(variable);
+    const value = page.getByRole('row').nth(1).getByRole('gridcell').nth(at);
+    await until(async () => (await value.innerText()) !== '', { what: 'a value of the variable' });
+  });
+
   test('a comparison names the customer of the incident, and a click filters by it', async () => {
     await go(`tab=compare&${range()}`);
     const rows = table(/^Values that differ/).getByRole('row');

@@ -10,7 +10,7 @@ import { cutText } from '../parts/text/visible-text.ts';
 import { HeightHandle } from './height-handle.tsx';
 import { groupSeries } from './histogram-groups.ts';
 import styles from './histogram-panel.module.css';
-import { columnFields, fieldTitle } from './log/log-fields.ts';
+import { columnFields, fieldTitle, isStored } from './log/log-fields.ts';
 import type { ExploreQuery, Range } from './query.ts';
 import { toAbsolute } from './range/range.ts';
 import { refusalOf, type useHistogram } from './reads.ts';
@@ -111,7 +111,9 @@ export function HistogramPanel(props: HistogramPanelProps) {
 /** All fields, and the labels that are columns or in the query. */
 function groupsOf({ groupBy, columns, text }: ExploreQuery): readonly string[] {
   const filtered = termsOf(text).flatMap(({ filters }) => filters.map(({ field }) => field));
-  return [...new Set(['severity', ...columnFields, ...columns, ...filtered, groupBy])];
+  return [
+    ...new Set(['severity', ...columnFields, ...columns.filter(isStored), ...filtered, groupBy]),
+  ];
 }
 
 function countOfLogs(total: number): string {

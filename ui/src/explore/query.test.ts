@@ -48,6 +48,13 @@ const query: fc.Arbitrary<ExploreQuery> = fc.record(
     ),
     isWrapped: fc.boolean(),
     isOldestFirst: fc.boolean(),
+    sort: fc.option(
+      fc.record(
+        { column: fc.constantFrom('host', 'label.-a b'), isDescending: fc.boolean() },
+        { noNullPrototype: true },
+      ),
+      { nil: undefined },
+    ),
     isLive: fc.boolean(),
     openLogId: fc.option(fc.uuid(), { nil: undefined }),
   },
@@ -70,6 +77,14 @@ test('live mode and the oldest first exclude each other: the last choice counts'
   const oldest = withPart(live, { isOldestFirst: true });
   assert.deepEqual([oldest.isLive, oldest.isOldestFirst], [false, true]);
   assert.equal(parseQuery('live=1&order=asc').isLive, false);
+});
+
+test('live mode and a sorted list exclude each other', () => {
+  const sort = { column: 'host', isDescending: true };
+  const live = withPart({ ...defaultQuery, sort }, { isLive: true });
+  assert.deepEqual([live.isLive, live.sort], [true, undefined]);
+  assert.equal(withPart(live, { sort }).isLive, false);
+  assert.deepEqual(parseQuery('live=1&sort=-host'), { ...defaultQuery, sort });
 });
 
 test('the default state has an empty query string', () => {

@@ -33,10 +33,17 @@ export interface ExploreQuery {
   readonly isWrapped: boolean;
   /** The list begins with the oldest log; excludes live mode. */
   readonly isOldestFirst: boolean;
+  /** Of the loaded logs; excludes live mode. */
+  readonly sort: ColumnSort | undefined;
   /** Live mode. */
   readonly isLive: boolean;
   /** The expanded log, or the log of a link. */
   readonly openLogId: string | undefined;
+}
+
+export interface ColumnSort {
+  readonly column: string;
+  readonly isDescending: boolean;
 }
 
 export interface StatsChoice {
@@ -67,6 +74,7 @@ export const defaultQuery: ExploreQuery = {
   columns: ['serviceName', 'host'],
   isWrapped: false,
   isOldestFirst: false,
+  sort: undefined,
   isLive: false,
   openLogId: undefined,
 };
@@ -82,6 +90,7 @@ export function parseQuery(search: string): ExploreQuery {
   const parameters = new URLSearchParams(search);
   const columns = parameters.getAll('column');
   const isOldestFirst = parameters.get('order') === 'asc';
+  const sort = parseSort(parameters.get('sort') ?? '');
   return {
     tab: tabNames.find((name) => name === parameters.get('tab')) ?? 'logs',
     baseline: baselines.find((name) => name === parameters.get('baseline')) ?? 'before',
@@ -92,7 +101,8 @@ export function parseQuery(search: string): ExploreQuery {
     columns: columns.length === 0 ? defaultQuery.columns : parseColumns(columns),
     isWrapped: parameters.get('wrap') === '1',
     isOldestFirst,
-    isLive: parameters.get('live') === '1' && !isOldestFirst,
+    sort,
+    isLive: parameters.get('live') === '1' && !isOldestFirst && sort === undefined,
     openLogId: parseLogId(parameters.get('log')),
   };
 }
@@ -100,8 +110,9 @@ export function parseQuery(search: string): ExploreQuery {
 /** The state with this part changed: live mode shows the newest first. */
 export function withPart(query: ExploreQuery, part: Partial<ExploreQuery>): ExploreQuery {
   const next = { ...query, ...part };
-  if (!next.isLive || !next.isOldestFirst) return next;
-  return part.isLive ? { ...next, isOldestFirst: false } : { ...next, isLive: false };
+  if (!next.isLive || (!next.isOldestFirst && next.sort === undefined)) return next;
+  if (part.isLive) return { ...next, isOldestFirst: false, sort: undefined };
+  return { ...next, isLive: false };
 }
 
 /** The state without defaults, without `?`; may be empty. */
@@ -127,6 +138,9 @@ export function formatQuery(query: ExploreQuery): string {
   }
   if (query.isWrapped) parameters.set('wrap', '1');
   if (query.isOldestFirst) parameters.set('order', 'asc');
+  if (query.sort) {
+    parameters.set('sort', `${query.sort.isDescending ? '-' : ''}${query.sort.column}`);
+  }
   if (query.isLive) parameters.set('live', '1');
   if (query.openLogId !== undefined) parameters.set('log', query.openLogId);
   // Keeps the URL readable: URLSearchParams escapes more than necessary.
@@ -241,6 +255,13 @@ function parseStats(parameters: URLSearchParams): StatsChoice {
 function parseColumns(columns: readonly string[]): string[] {
   const named = columns.filter((column) => column !== '' && column.length <= maxColumnLength);
   return [...new Set(named)].slice(0, maxColumns);
+}
+
+/** `-` before the column = descending. */
+function parseSort(text: string): ColumnSort | undefined {
+  const isDescending = text.startsWith('-');
+  const [column] = parseColumns([isDescending ? text.slice(1) : text]);
+  return column === undefined ? undefined : { column, isDescending };
 }
 
 function parseLogId(text: string | null): string | undefined {

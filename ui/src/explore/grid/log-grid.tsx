@@ -1,7 +1,6 @@
 /** Virtual list of logs, with keyboard navigation and rows that expand in place. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
-  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
@@ -16,8 +15,10 @@ import {
 } from 'react';
 import type { Log } from '../../api/models.ts';
 import { formatTime, type Zone } from '../../parts/text/time-text.ts';
-import { type FieldName, fieldTitle } from '../log/log-fields.ts';
+import type { FieldName } from '../log/log-fields.ts';
 import { useStreamNames } from '../reads.ts';
+import { type ColumnWidths, useColumnWidths } from './column-widths.ts';
+import { type ColumnActions, GridHead } from './grid-head.tsx';
 import { LogRow } from './log-row.tsx';
 import { useClosedHeights, useReadingPlace, useRowHeight } from './use-grid-layout.ts';
 import styles from './log-grid.module.css';
@@ -35,6 +36,8 @@ export interface LogGridProps {
   /** Accessible name. */
   readonly label: string;
   readonly columns: readonly FieldName[];
+  /** Absent if the columns are fixed. */
+  readonly columnActions?: ColumnActions;
   readonly zone: Zone;
   readonly isWrapped: boolean;
   readonly isStale?: boolean;
@@ -62,7 +65,8 @@ export function LogGrid(props: LogGridProps) {
   const { logs, columns, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const gridId = useId();
-  const virtualizer = useLogVirtualizer(props, scroller);
+  const widths = useColumnWidths(columns);
+  const virtualizer = useLogVirtualizer(props, widths, scroller);
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
   const { onEndNear } = props;
@@ -103,11 +107,16 @@ export function LogGrid(props: LogGridProps) {
       aria-activedescendant={active && isActiveShown ? idOf(active) : undefined}
       className={styles.grid}
       data-stale={props.isStale}
-      style={columnStyle(columns)}
+      style={widths.style}
       onClick={(event) => toggleClicked(event, logs, selection)}
       onKeyDown={(event) => moveByKey(event, selection)}
     >
-      <Head columns={columns} day={dayOf(logs[virtualizer.range?.startIndex ?? 0], props.zone)} />
+      <GridHead
+        columns={columns}
+        day={dayOf(logs[virtualizer.range?.startIndex ?? 0], props.zone)}
+        widths={widths}
+        actions={props.columnActions}
+      />
       <div
         role="presentation"
         className={styles.rows}
@@ -137,7 +146,8 @@ export function LogGrid(props: LogGridProps) {
 
 /** Row height is constant, except for expanded or wrapped rows, which are measured. */
 function useLogVirtualizer(
-  { logs, columns, isWrapped, selection, onReadingChange, isPlaceKept = false }: LogGridProps,
+  { logs, isWrapped, selection, onReadingChange, isPlaceKept = false }: LogGridProps,
+  widths: ColumnWidths,
   scroller: RefObject<HTMLDivElement | null>,
 ) {
   const rowHeight = useRowHeight();
@@ -161,7 +171,7 @@ function useLogVirtualizer(
     for (const element of virtualizer.elementsCache.values()) {
       virtualizer.measureElement(element);
     }
-  }, [virtualizer, isWrapped, columns, rowHeight]);
+  }, [virtualizer, isWrapped, widths, rowHeight]);
   useClosedHeights(logs, selection.openIds, (index) => {
     if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
   });
@@ -218,42 +228,18 @@ function GridItem({ index, grid, streamNames, idOf, measure }: GridItemProps) {
   );
 }
 
-interface HeadProps {
-  readonly columns: readonly FieldName[];
-  /** Of the first row shown; empty without rows. */
-  readonly day: string;
-}
-
-function Head({ columns, day }: HeadProps) {
-  return (
-    <div role="row" aria-rowindex={1} className={styles.head}>
-      {[`Time ${day}`.trimEnd(), 'Severity', ...columns.map(fieldTitle), 'Message'].map(
-        (title, index) => (
-          <span key={index} role="columnheader" title={title}>
-            {title}
-          </span>
-        ),
-      )}
-    </div>
-  );
-}
-
 /** `2026-04-01` */
 function dayOf(log: Log | undefined, zone: Zone): string {
   return log === undefined ? '' : formatTime(log.timestamp, zone).slice(0, 10);
 }
 
-function columnStyle(columns: readonly FieldName[]): CSSProperties {
-  const extra = columns.map(() => 'minmax(6rem, 9rem)').join(' ');
-  return { '--extra-columns': extra, '--extra-count': columns.length } as CSSProperties;
-}
-
 function toggleClicked(event: MouseEvent, logs: readonly Log[], selection: LogSelection): void {
   const target = event.target as HTMLElement;
-  if (target.closest('[data-detail], a') !== null) return;
+  // React also passes on events of menus, which are elsewhere in the document.
+  if (!event.currentTarget.contains(target) || target.closest('[data-detail], a')) return;
   // Keeps the row open while the user selects text.
   if (getSelection()?.type === 'Range') return;
-  const index = target.closest<HTMLElement>('[data-index]')?.dataset['index'];
+  const index = target.closest<HTMLElement>('[role=row][data-index]')?.dataset['index'];
   const log = logs[Number(index)];
   if (index !== undefined && log !== undefined) selection.toggle(log);
 }

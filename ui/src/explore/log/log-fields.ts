@@ -2,8 +2,9 @@
 import { logFields } from '../../api/log-fields.ts';
 import type { Log } from '../../api/models.ts';
 import type { Filter } from '../terms.ts';
+import { extractedField } from './extracted-fields.ts';
 
-/** Name of a field, or `label.<key>`. */
+/** Name of a field, `label.<key>`, or the name of an extracted field. */
 export type FieldName = string;
 
 interface Field {
@@ -38,19 +39,25 @@ export const columnFields: readonly FieldName[] = Object.keys(fields).filter(
 );
 
 export function fieldTitle(name: FieldName): string {
-  return fields[name]?.title ?? (isLabelName(name) ? name.slice(labelPrefix.length) : name);
+  const { title } = fields[name] ?? extractedField(name) ?? {};
+  return title ?? (isLabelName(name) ? name.slice(labelPrefix.length) : name);
 }
 
 /** Empty when the log lacks the field, or the name is unknown. */
 export function fieldValue(log: Log, name: FieldName): string {
   const field = fields[name];
   if (field !== undefined) return field.read(log);
-  if (!isLabelName(name)) return '';
+  if (!isLabelName(name)) return extractedField(name)?.read(log.message) ?? '';
   const key = name.slice(labelPrefix.length);
   return Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '';
 }
 
 export function isColumnName(name: FieldName): boolean {
+  return isStored(name) || extractedField(name) !== undefined;
+}
+
+/** Whether the service knows the name: queries and counts can use it. */
+export function isStored(name: FieldName): boolean {
   return Object.hasOwn(fields, name) || (isLabelName(name) && name.length > labelPrefix.length);
 }
 
@@ -85,7 +92,7 @@ export function fieldRows(log: Log): { fields: readonly FieldRow[]; labels: read
 
 /** @returns undefined for what has no key in queries: a scope is shown with its version */
 export function toFilter(name: FieldName, value: string, isExcluded: boolean): Filter | undefined {
-  const isKnown = isColumnName(name) && name !== 'scope';
+  const isKnown = isStored(name) && name !== 'scope';
   return isKnown ? { field: name, value, isExcluded } : undefined;
 }
 

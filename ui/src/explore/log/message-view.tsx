@@ -15,12 +15,13 @@ import styles from './message-view.module.css';
 
 export interface MessageViewProps {
   readonly log: Pick<Log, 'message' | 'labels'>;
-  readonly actions: Pick<LogActions, 'filter'>;
+  readonly actions: Pick<LogActions, 'filter' | 'addCondition' | 'addColumn'>;
 }
 
 const foldedLines = 20;
 
-export function MessageView({ log: { message, labels }, actions }: MessageViewProps) {
+export function MessageView({ log, actions }: MessageViewProps) {
+  const { message } = log;
   const [isRaw, setIsRaw] = useState(false);
   const [isFolded, setIsFolded] = useState(true);
   const laidOut = useMemo(() => layOutJson(message), [message]);
@@ -42,14 +43,7 @@ export function MessageView({ log: { message, labels }, actions }: MessageViewPr
       <pre className={styles.text} tabIndex={0} aria-label="Message">
         {message === '' && <span className={styles.empty}>empty message</span>}
         {isJson ? (
-          <LongText
-            key="json"
-            text={laidOut}
-            maxLength={10_000}
-            render={(piece) => (
-              <JsonMessage text={piece} labels={labels} onFilter={actions.filter} />
-            )}
-          />
+          <JsonMessage key="json" log={log} laidOut={laidOut} actions={actions} />
         ) : (
           <LongText
             key="text"

@@ -2,7 +2,7 @@
 import { useMemo, useRef } from 'react';
 import type { Log } from '../../api/models.ts';
 import { type ExploreQuery, formatQuery } from '../query.ts';
-import type { Filter } from '../terms.ts';
+import { type Filter, withCondition } from '../terms.ts';
 import type { LogActions } from './log-actions.ts';
 
 export interface LogActionParts {
@@ -18,6 +18,11 @@ export function useLogActions(parts: LogActionParts): LogActions {
   return useMemo(
     () => ({
       filter: (filter) => latest.current.onFilter(filter),
+      addCondition(condition, isExcluded) {
+        const { query, onChange } = latest.current;
+        const text = withCondition(query.text, condition, isExcluded);
+        onChange({ text, openLogId: undefined });
+      },
       addColumn(name) {
         const { query, onChange } = latest.current;
         if (!query.columns.includes(name)) onChange({ columns: [...query.columns, name] });

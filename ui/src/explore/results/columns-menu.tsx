@@ -10,6 +10,7 @@ import {
   type FieldName,
   fieldTitle,
   isColumnName,
+  isStored,
   labelKeysOf,
   labelName,
 } from '../log/log-fields.ts';
@@ -77,9 +78,11 @@ function Addable({ logs, columns, onChange }: ColumnsMenuProps) {
   const inputId = useId();
   const names = useMemo(() => [...columnFields, ...labelKeysOf(logs).map(labelName)], [logs]);
   const wanted = typed.trim().toLowerCase();
+  const typedName = isColumnName(typed.trim()) ? typed.trim() : labelName(typed.trim());
   const offered = names.filter(
     (name) => !columns.includes(name) && fieldTitle(name).toLowerCase().includes(wanted),
   );
+  const isLabel = isStored(typedName);
   const add = (name: FieldName) => {
     if (!isColumnName(name) || columns.includes(name)) return;
     onChange([...columns, name]);
@@ -87,7 +90,7 @@ function Addable({ logs, columns, onChange }: ColumnsMenuProps) {
   };
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    if (wanted !== '') add(offered[0] ?? labelName(typed.trim()));
+    if (wanted !== '') add(offered[0] ?? typedName);
   };
   return (
     <form className={styles.addable} onSubmit={submit}>
@@ -96,7 +99,7 @@ function Addable({ logs, columns, onChange }: ColumnsMenuProps) {
         id={inputId}
         value={typed}
         autoComplete="off"
-        placeholder="host, pod, any label"
+        placeholder="host, any label, json.any.key"
         onChange={(event) => setTyped(event.target.value)}
       />
       <ul className={styles.offered}>
@@ -110,7 +113,8 @@ function Addable({ logs, columns, onChange }: ColumnsMenuProps) {
         {offered.length === 0 && wanted !== '' && (
           <li>
             <button type="submit" className={styles.offer}>
-              <Icon name="plus" /> Label {toVisibleText(typed.trim())}
+              <Icon name="plus" /> {isLabel ? 'Label' : 'From the message:'}{' '}
+              {toVisibleText(fieldTitle(typedName))}
             </button>
           </li>
         )}

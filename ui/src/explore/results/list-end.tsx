@@ -9,7 +9,10 @@ export interface ListEndProps {
   readonly state: FeedState;
   readonly bounds: TimeBounds;
   readonly isOldestFirst: boolean;
+  /** By a column: more logs are loaded on request. */
+  readonly isSorted: boolean;
   readonly zone: Zone;
+  readonly onMore: () => void;
   readonly onRetry: () => void;
   readonly onReload: () => void;
 }
@@ -26,8 +29,15 @@ export function ListEnd(props: ListEndProps) {
     );
   }
   if (phase === 'loading') return <p role="status">Loading more…</p>;
-  if (phase === 'ready') return undefined;
   const kept = formatCount(rows.length);
+  if (phase === 'ready') {
+    if (!props.isSorted) return undefined;
+    return (
+      <p>
+        Sorted are the {kept} loaded logs. <Button onPress={props.onMore}>Load more</Button>
+      </p>
+    );
+  }
   if (connection !== 'off') return <p>Live mode keeps the newest {kept} logs.</p>;
   return (
     <p>

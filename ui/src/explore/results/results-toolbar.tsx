@@ -36,6 +36,7 @@ export function ResultsToolbar(props: ResultsToolbarProps) {
       {isLive && <LiveStatus state={state} zone={timeZone} onPause={onPause} onResume={onResume} />}
       <span className={styles.count} role="status">
         {countWords(state.rows, state)}
+        {query.sort && state.phase !== 'complete' && ', sorted among these'}
       </span>
       {state.scannedRows >= manyRows && !state.isStale && (
         <span className={styles.scanned} title={narrowHint}>
@@ -53,7 +54,7 @@ export function ResultsToolbar(props: ResultsToolbarProps) {
         <Button
           tone="bare"
           label={`${isOldestFirst ? 'Oldest' : 'Newest'} first; switch`}
-          onPress={() => onChange({ isOldestFirst: !isOldestFirst })}
+          onPress={() => onChange({ isOldestFirst: !isOldestFirst, sort: undefined })}
         >
           <Icon name={isOldestFirst ? 'oldest-first' : 'newest-first'} />
         </Button>

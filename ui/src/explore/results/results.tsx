@@ -1,7 +1,9 @@
 /** The matching logs: list, details, live mode, export. */
-import { useLayoutEffect, useRef, useState } from 'react';
+import { type Ref, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Log } from '../../api/models.ts';
 import { usePreferences } from '../../app/preferences.ts';
+import { toVisibleText } from '../../parts/text/visible-text.ts';
+import { fieldTitle } from '../log/log-fields.ts';
 import type { ExploreQuery, TimeBounds } from '../query.ts';
 import type { Filter } from '../terms.ts';
 import { ContextSheet } from '../log/context-sheet.tsx';
@@ -13,10 +15,13 @@ import { LogGrid, type LogGridHandle } from '../grid/log-grid.tsx';
 import { NoRows } from './no-rows.tsx';
 import { ResultsToolbar } from './results-toolbar.tsx';
 import styles from './results.module.css';
+import { sortLogs } from './sort-logs.ts';
 import { useGridKeys } from '../grid/use-grid-keys.ts';
+import type { LogActions } from '../log/log-actions.ts';
 import { useLogActions } from '../log/use-log-actions.ts';
+import type { FeedState, LogFeed } from '../feed/log-feed.ts';
 import { useLogFeed } from '../feed/use-log-feed.ts';
-import { useLogSelection } from '../grid/use-log-selection.ts';
+import { type LogSelection, useLogSelection } from '../grid/use-log-selection.ts';
 import { useOpenedLog, useResultsKeys } from './use-results.ts';
 
 export interface ResultsProps {
@@ -32,7 +37,8 @@ export interface ResultsProps {
 export function Results({ query, bounds, counted, onChange, onFilter }: ResultsProps) {
   const { timeZone } = usePreferences();
   const { feed, state } = useLogFeed(query, bounds);
-  const { rows, isStale } = state;
+  const { sort } = query;
+  const rows = useMemo(() => sortLogs(state.rows, sort), [state.rows, sort]);
   const grid = useRef<LogGridHandle>(null);
   const [contextLog, setContextLog] = useState<Log>();
   const opened = useOpenedLog(query, feed, onChange);
@@ -72,28 +78,16 @@ export function Results({ query, bounds, counted, onChange, onFilter }: ResultsP
         {rows.length === 0 ? (
           <NoRows state={state} onRetry={feed.retry} />
         ) : (
-          <LogGrid
+          <ResultGrid
             ref={grid}
-            label={`Logs, ${query.isOldestFirst ? 'oldest' : 'newest'} first`}
-            logs={rows}
-            columns={query.columns}
-            zone={timeZone}
-            isWrapped={query.isWrapped}
-            isStale={isStale}
+            rows={rows}
+            feed={feed}
+            state={state}
             selection={selection}
-            renderDetail={(log) => <LogDetail log={log} zone={timeZone} actions={actions} />}
-            onEndNear={feed.loadMore}
-            onReadingChange={feed.setReading}
-            end={
-              <ListEnd
-                state={state}
-                bounds={bounds}
-                isOldestFirst={query.isOldestFirst}
-                zone={timeZone}
-                onRetry={feed.retry}
-                onReload={feed.reload}
-              />
-            }
+            actions={actions}
+            query={query}
+            bounds={bounds}
+            onChange={onChange}
           />
         )}
       </div>
@@ -109,4 +103,59 @@ export function Results({ query, bounds, counted, onChange, onFilter }: ResultsP
       )}
     </section>
   );
+}
+
+interface ResultGridProps extends Pick<ResultsProps, 'query' | 'bounds' | 'onChange'> {
+  /** In the order shown. */
+  readonly rows: readonly Log[];
+  readonly feed: LogFeed;
+  readonly state: FeedState;
+  readonly selection: LogSelection;
+  readonly actions: LogActions;
+  readonly ref: Ref<LogGridHandle>;
+}
+
+function ResultGrid(props: ResultGridProps) {
+  const { rows, feed, state, selection, actions, query, bounds, onChange } = props;
+  const { timeZone } = usePreferences();
+  const { sort } = query;
+  return (
+    <LogGrid
+      ref={props.ref}
+      label={`Logs, ${orderWords(query)}`}
+      logs={rows}
+      columns={query.columns}
+      zone={timeZone}
+      isWrapped={query.isWrapped}
+      isStale={state.isStale}
+      selection={selection}
+      renderDetail={(log) => <LogDetail log={log} zone={timeZone} actions={actions} />}
+      // A sorted list grows on request only: rows would move while they are read.
+      {...(sort === undefined && { onEndNear: feed.loadMore })}
+      columnActions={{
+        sort,
+        onSort: (next) => onChange({ sort: next }),
+        onColumns: (columns) => onChange({ columns }),
+      }}
+      onReadingChange={feed.setReading}
+      end={
+        <ListEnd
+          state={state}
+          bounds={bounds}
+          isOldestFirst={query.isOldestFirst}
+          isSorted={sort !== undefined}
+          zone={timeZone}
+          onMore={feed.loadMore}
+          onRetry={feed.retry}
+          onReload={feed.reload}
+        />
+      }
+    />
+  );
+}
+
+function orderWords({ sort, isOldestFirst }: ExploreQuery): string {
+  if (sort === undefined) return isOldestFirst ? 'oldest first' : 'newest first';
+  const title = toVisibleText(fieldTitle(sort.column));
+  return `sorted by ${title}, ${sort.isDescending ? 'descending' : 'ascending'}`;
 }

@@ -1,11 +1,13 @@
 /** Templates of messages with counts over time; a click keeps or hides the logs of one. */
 import type { Patterns } from '../../api/models.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { cutText } from '../../parts/text/visible-text.ts';
+import { variableColumn } from '../log/extracted-fields.ts';
 import { severityColor, severityFamily } from '../severity-family.ts';
 import { withCondition } from '../terms.ts';
 import { percent, sampleText, TabAnswer, type TabProps } from './tab-answer.tsx';
@@ -21,6 +23,11 @@ export function PatternsTab({ query, run, onChange }: TabProps) {
   const answer = usePatterns(run);
   const only = (pattern: Pattern) =>
     onChange({ text: withCondition(query.text, pattern.query, false), tab: 'logs' });
+  const asColumns = ({ query: condition, template, variables }: Pattern) => {
+    const added = variables.map(({ name }) => variableColumn(name, template));
+    const columns = [...new Set([...query.columns, ...added])];
+    onChange({ text: withCondition(query.text, condition, false), tab: 'logs', columns });
+  };
   const hide = (pattern: Pattern) =>
     onChange({ text: withCondition(query.text, pattern.query, true) });
   return (
@@ -62,7 +69,15 @@ export function PatternsTab({ query, run, onChange }: TabProps) {
                         </Button>{' '}
                         <Button label={`Not this: ${name}`} onPress={() => hide(pattern)}>
                           Not this
-                        </Button>
+                        </Button>{' '}
+                        {pattern.variables.length > 0 && (
+                          <Button
+                            label={`Variables as columns: ${name}`}
+                            onPress={() => asColumns(pattern)}
+                          >
+                            <Icon name="columns" />
+                          </Button>
+                        )}
                       </>
                     );
                   },

@@ -7,7 +7,7 @@ import { TimeLines } from '../../charts/time-lines.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
-import { columnFields, fieldTitle } from '../log/log-fields.ts';
+import { columnFields, fieldTitle, isStored } from '../log/log-fields.ts';
 import type { StatsChoice } from '../query.ts';
 import { toAbsolute } from '../range/range.ts';
 import { groupName, type StatsRow, steps, stepFor, toLines, valueOf } from './stats-lines.ts';
@@ -124,7 +124,8 @@ function useColoredLines(rows: readonly StatsRow[], nameOf: (value: string) => s
 
 /** All fields, and the labels that are columns. */
 function groupsOf(columns: readonly string[], by: string): readonly string[] {
-  return [...new Set(['severity', ...columnFields, ...columns, ...(by === '' ? [] : [by])])];
+  const known = columns.filter(isStored);
+  return [...new Set(['severity', ...columnFields, ...known, ...(by === '' ? [] : [by])])];
 }
 
 function shown(value: number | null): string {

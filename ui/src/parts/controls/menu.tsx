@@ -14,12 +14,18 @@ export interface MenuProps {
   readonly label: string;
   readonly icon?: IconName;
   readonly items: readonly MenuItem[];
+  /** As high as a line of text. */
+  readonly isSmall?: boolean;
 }
 
-export function Menu({ label, icon = 'more', items }: MenuProps) {
+export function Menu({ label, icon = 'more', items, isSmall = false }: MenuProps) {
   return (
     <BaseMenu.Root>
-      <BaseMenu.Trigger className={styles.trigger} aria-label={label} title={label}>
+      <BaseMenu.Trigger
+        className={isSmall ? styles.small : styles.trigger}
+        aria-label={label}
+        title={label}
+      >
         <Icon name={icon} />
       </BaseMenu.Trigger>
       <BaseMenu.Portal>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { layOutJson, splitJson } from './json-text.ts';
+import { jsonEntries, jsonEntry, jsonScalar, layOutJson, splitJson } from './json-text.ts';
 
 test('indents objects and arrays', () => {
   assert.equal(
@@ -92,4 +92,48 @@ test('splits any text into parts of it', () => {
       );
     }),
   );
+});
+
+test('finds keys and values by their path', () => {
+  const text = '{"a":{"b":[1.0,{"c":"x,\\"y"}],"e":{}},"a.b":null}';
+  const found = [...jsonEntries(text)].map(({ path, keyAt, valueAt, valueEnd }) => [
+    path,
+    text.slice(keyAt, valueAt),
+    text.slice(valueAt, valueEnd),
+  ]);
+  assert.deepEqual(found, [
+    ['a.b.0', '', '1.0'],
+    ['a.b.1.c', '"c":', '"x,\\"y"'],
+    ['a.b.1', '', '{"c":"x,\\"y"}'],
+    ['a.b', '"b":', '[1.0,{"c":"x,\\"y"}]'],
+    ['a.e', '"e":', '{}'],
+    ['a', '"a":', '{"b":[1.0,{"c":"x,\\"y"}],"e":{}}'],
+    ['a.b', '"a.b":', 'null'],
+  ]);
+  assert.equal(jsonEntry('up {"a":1}', 'a'), undefined);
+  assert.equal(jsonEntry(text, 'a.c'), undefined);
+});
+
+test('finds every scalar of any JSON', () => {
+  const key = fc.string({ unit: fc.constantFrom('a', 'b', '"', '\\', 'é', '{') });
+  fc.assert(
+    fc.property(fc.dictionary(key, fc.oneof(fc.integer(), fc.string(), fc.boolean())), (object) => {
+      for (const text of [JSON.stringify(object), JSON.stringify(object, null, 2)]) {
+        const found = [...jsonEntries(text)].map(({ path, valueAt, valueEnd }) => [
+          path,
+          jsonScalar(text.slice(valueAt, valueEnd)),
+        ]);
+        assert.deepEqual(
+          found,
+          Object.entries(object).map(([name, value]) => [name, String(value)]),
+        );
+      }
+    }),
+  );
+});
+
+test('deep nesting takes linear time', () => {
+  const depth = 200_000;
+  const text = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  assert.equal([...jsonEntries(text)].length, 12);
 });

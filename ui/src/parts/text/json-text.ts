@@ -71,6 +71,78 @@ export function splitJson(text: string): JsonPart[] {
   return parts;
 }
 
+export interface JsonEntry {
+  /** Keys from the root joined by dots; elements of an array have their index. */
+  readonly path: string;
+  /** Offset of the key; of an element of an array, its value's. */
+  readonly keyAt: number;
+  readonly valueAt: number;
+  readonly valueEnd: number;
+}
+
+interface OpenValue {
+  readonly isArray: boolean;
+  readonly at: number;
+  /** Of the current entry: key or index. */
+  key: string;
+  keyAt: number | undefined;
+  index: number;
+}
+
+/** Deeper values have no entry. */
+const maxDepth = 12;
+
+/** The keys and values of a JSON text, in the order in which values end. */
+export function* jsonEntries(text: string): Generator<JsonEntry> {
+  const open: OpenValue[] = [];
+  const entry = (valueAt: number, valueEnd: number): JsonEntry[] => {
+    const [parent] = open.slice(-1);
+    if (parent === undefined || open.length > maxDepth) return [];
+    const path = open.map(({ key }) => key).join('.');
+    return [{ path, keyAt: parent.keyAt ?? valueAt, valueAt, valueEnd }];
+  };
+  for (const { 0: token, index: at } of text.matchAll(everyToken)) {
+    const parent = open.at(-1);
+    if (token === '{' || token === '[') {
+      const isArray = token === '[';
+      open.push({ isArray, at, key: isArray ? '0' : '', keyAt: undefined, index: 0 });
+    } else if (token === '}' || token === ']') {
+      open.pop();
+      if (parent !== undefined) yield* entry(parent.at, at + 1);
+    } else if (token === ',') {
+      if (parent === undefined) continue;
+      parent.index += 1;
+      parent.keyAt = undefined;
+      parent.key = String(parent.index);
+    } else if (parent !== undefined && !parent.isArray && parent.keyAt === undefined) {
+      parent.key = jsonScalar(token);
+      parent.keyAt = at;
+    } else if (token !== ':') yield* entry(at, at + token.length);
+  }
+}
+
+/** Strings without quotes and escapes, everything else as it is written. */
+export function jsonScalar(token: string): string {
+  if (!token.startsWith('"')) return token;
+  try {
+    return JSON.parse(token) as string;
+  } catch {
+    return token;
+  }
+}
+
+/** Characters of a message in which a key is looked for. */
+const maxSearched = 100_000;
+
+/** @returns undefined when the text is no JSON, or has no such path */
+export function jsonEntry(text: string, path: string): JsonEntry | undefined {
+  if (!looksLikeJson(text)) return undefined;
+  for (const entry of jsonEntries(text.slice(0, maxSearched))) {
+    if (entry.path === path) return entry;
+  }
+  return undefined;
+}
+
 const everyValue = /"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+/g;
 
 /** Strings, punctuation, and runs of other characters. */

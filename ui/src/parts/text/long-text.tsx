@@ -13,8 +13,8 @@ export interface LongTextProps {
   readonly text: string;
   /** Characters shown at once; default 5,000. */
   readonly maxLength?: number;
-  /** Renders a piece; default `VisibleText`. */
-  readonly render?: (piece: string) => ReactNode;
+  /** Renders a piece, which begins at `offset`; default `VisibleText`. */
+  readonly render?: (piece: string, offset: number) => ReactNode;
 }
 
 const pieceLength = 10_000;
@@ -22,14 +22,14 @@ const pieceLength = 10_000;
 export function LongText({ text, maxLength = 5_000, render = renderPlain }: LongTextProps) {
   const [isWhole, setIsWhole] = useState(false);
   const pieces = useMemo(() => (isWhole ? splitText(text, pieceLength) : []), [text, isWhole]);
-  if (text.length <= maxLength) return render(text);
+  if (text.length <= maxLength) return render(text, 0);
   return (
     <>
-      {!isWhole && render(cutText(text, maxLength))}
-      {pieces.map((piece, index) => (
+      {!isWhole && render(cutText(text, maxLength), 0)}
+      {pieces.map(({ text: piece, offset }) => (
         // `content-visibility` lays out visible pieces only.
-        <span key={index} className={styles.piece}>
-          {render(piece)}
+        <span key={offset} className={styles.piece}>
+          {render(piece, offset)}
         </span>
       ))}
       <button type="button" className={styles.more} onClick={() => setIsWhole(!isWhole)}>
