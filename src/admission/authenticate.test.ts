@@ -38,6 +38,29 @@ for (const value of ['Basic', 'Basic !', basic('any:'), basic('any:a b'), basic(
   });
 }
 
+test('is the key of ApiKey where that is taken', () => {
+  const encode = (text: string) => Buffer.from(text).toString('base64');
+  assert.equal(tokenOf([`ApiKey ${encode('id:wri_a')}`], 'api-key'), 'wri_a');
+  assert.equal(tokenOf(['apikey wri_a'], 'api-key'), 'wri_a');
+  assert.equal(tokenOf([basic('elastic:wri_a')], 'api-key'), 'wri_a');
+  assert.throws(() => tokenOf([`ApiKey ${encode('id:a b')}`], 'api-key'), /or "ApiKey" with the/);
+  assert.throws(() => tokenOf(['ApiKey wri_a']), /send "Bearer" and one token$/);
+  assert.throws(() => tokenOf(['ApiKey wri_a'], 'splunk'), { code: 'unauthenticated' });
+});
+
+test('follows the schemes of Splunk and InfluxDB where these are taken', () => {
+  for (const [scheme, place] of [
+    ['Splunk', 'splunk'],
+    ['Token', 'token'],
+  ] as const) {
+    assert.equal(tokenOf([`${scheme} wri_a`], place), 'wri_a');
+    assert.equal(tokenOf([`${scheme.toLowerCase()}  wri_a`], place), 'wri_a');
+    assert.equal(tokenOf([basic('x:wri_a')], place), 'wri_a');
+    assert.throws(() => tokenOf([`${scheme} a b`], place), { code: 'unauthenticated' });
+    assert.throws(() => tokenOf([`${scheme} wri_a`]), { code: 'unauthenticated' });
+  }
+});
+
 test('refuses two', () => {
   assert.throws(() => tokenOf(['Bearer a', basic('any:a')], 'basic'), { code: 'unauthenticated' });
 });

@@ -6,15 +6,32 @@ import type { Receiver, ReceiverKind, Scope, TokenGrant, TokenType } from '../mo
 import { AppError } from '../model/errors.ts';
 import type { RequestHeaders, TokenPlace } from '../model/request.ts';
 
-/** One token68 after the scheme, whose case does not matter (RFC 9110 §11.1, RFC 6750 §2.1). */
-const bearerPattern = /^bearer +([a-z0-9._~+/-]{1,512}=*)$/i;
+/** One token68 (RFC 9110 §11.2). */
+const tokenPattern = /^[a-z0-9._~+/-]{1,512}=*$/i;
+/** The case of the scheme does not matter (RFC 9110 §11.1). */
+const credentialsPattern = /^([a-z]+) +(\S{1,1100})$/i;
+const base64Pattern = /^[a-z0-9+/]+={0,2}$/i;
 
-/** RFC 7617 */
-const basicPattern = /^basic +([a-z0-9+/]{1,1024}={0,2})$/i;
+type Scheme = 'bearer' | 'basic' | 'apikey' | 'splunk' | 'token';
 
-const advice: Readonly<Record<TokenPlace, string>> = {
-  basic: ', or "Basic" with the token as password',
-  'dd-api-key': ', or "DD-API-KEY: <token>"',
+/** Schemes besides Bearer. */
+const places: Readonly<
+  Record<TokenPlace, { readonly schemes: readonly Scheme[]; readonly advice: string }>
+> = {
+  basic: { schemes: ['basic'], advice: ', or "Basic" with the token as password' },
+  'dd-api-key': { schemes: [], advice: ', or "DD-API-KEY: <token>"' },
+  'api-key': {
+    schemes: ['basic', 'apikey'],
+    advice: ', or "ApiKey" with the token as key, or "Basic" with the token as password',
+  },
+  splunk: {
+    schemes: ['basic', 'splunk'],
+    advice: ', or "Splunk <token>", or "Basic" with the token as password',
+  },
+  token: {
+    schemes: ['basic', 'token'],
+    advice: ', or "Token <token>", or "Basic" with the token as password',
+  },
 };
 
 /**
@@ -24,27 +41,39 @@ const advice: Readonly<Record<TokenPlace, string>> = {
 export function bearerToken(headers: RequestHeaders, place?: TokenPlace): string {
   const keys = place === 'dd-api-key' ? headers.datadogKey : [];
   const [value, second] = [...headers.authorization, ...keys.map((key) => `Bearer ${key}`)];
-  const orElse = place === undefined ? '' : advice[place];
+  const { schemes, advice } = place === undefined ? { schemes: [], advice: '' } : places[place];
   if (value === undefined) {
-    throw unauthenticated(`cannot find a token: send "Authorization: Bearer <token>"${orElse}`);
+    throw unauthenticated(`cannot find a token: send "Authorization: Bearer <token>"${advice}`);
   }
   if (second !== undefined) {
     const names = place === 'dd-api-key' ? 'headers with a token' : 'Authorization headers';
     throw unauthenticated(`cannot choose between two ${names}: send exactly one`);
   }
-  const password = place === 'basic' ? basicPassword(value) : undefined;
-  const token = bearerPattern.exec(value)?.[1] ?? password;
+  const token = readCredentials(value, schemes);
   if (token === undefined) {
     const name = keys.length > 0 ? 'DD-API-KEY' : 'Authorization';
-    throw unauthenticated(`cannot read the ${name} header: send "Bearer" and one token${orElse}`);
+    throw unauthenticated(`cannot read the ${name} header: send "Bearer" and one token${advice}`);
   }
   return token;
 }
 
-function basicPassword(value: string): string | undefined {
-  const [, encoded] = basicPattern.exec(value) ?? [];
-  const credentials = Buffer.from(encoded ?? '', 'base64').toString();
-  return bearerPattern.exec(`bearer ${credentials.slice(credentials.indexOf(':') + 1)}`)?.[1];
+function readCredentials(value: string, schemes: readonly Scheme[]): string | undefined {
+  const [, name = '', sent = ''] = credentialsPattern.exec(value) ?? [];
+  const scheme = ['bearer', ...schemes].find((one) => one === name.toLowerCase());
+  if (scheme === undefined) return undefined;
+  const token = scheme === 'basic' || scheme === 'apikey' ? readPair(sent, scheme) : sent;
+  return tokenPattern.test(token) ? token : undefined;
+}
+
+/**
+ * What follows the colon of `user:password` (RFC 7617) or `id:key` in base64. Clients of
+ * Elasticsearch may also send a key as it is.
+ */
+function readPair(sent: string, scheme: 'basic' | 'apikey'): string {
+  const pair = base64Pattern.test(sent) ? Buffer.from(sent, 'base64').toString() : '';
+  const colon = pair.indexOf(':');
+  if (colon < 0 && scheme === 'apikey') return sent;
+  return pair.slice(colon + 1);
 }
 
 /** @throws AppError `unauthenticated` */

@@ -2,15 +2,16 @@
  * The pipeline of an ingest request of any protocol and transport: admit, read, decode, append,
  * reply. It ends when the batch is durable in the queue; the drain moves it to the store.
  */
-import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
-import type { Receiver, ReceiverGrant } from '../model/account.ts';
+import type { Admission } from '../admission/port.ts';
+import type { ReceiverGrant } from '../model/account.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
-import type { BodyCaps, BodyFormat, Protocol, Reply } from '../model/protocol.ts';
-import type { RateLimit } from '../model/request.ts';
+import type { Aside, Protocol, Reply } from '../model/protocol.ts';
+import type { RateLimit, RequestTarget } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
+import { admit, type Admitted, type IngestRequest, permit, read } from './admit.ts';
 import {
   claimKey,
   type Claims,
@@ -21,12 +22,6 @@ import {
 import { type RequestHead, type Sender, toSender } from './receiver-sample.ts';
 import type { IngestStatistics } from './receiver-statistics.ts';
 import type { SeriesClaim, SeriesLedger } from './series-ledger.ts';
-
-export interface IngestRequest extends RequestHead {
-  readonly body: RequestBody;
-  /** Deadline of the sender on the clock of `performance.now()`; absent = none. */
-  readonly deadlineMs?: number | undefined;
-}
 
 export interface IngestAnswer {
   readonly reply: Reply;
@@ -50,6 +45,8 @@ export interface IngestParts {
 export interface Ingest {
   /** Resolves once the accepted records are durable. @throws AppError; other errors are bugs */
   ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer>;
+  /** Answers a request that stores nothing, after the checks of the token. @throws AppError */
+  aside(request: IngestRequest, protocol: Protocol, aside: Aside): Promise<Reply>;
   /** Counts a request to an unknown path below a receiver's address. */
   stray(head: RequestHead, error: AppError): void;
 }
@@ -67,9 +64,33 @@ export function createIngest(parts: IngestParts): Ingest {
         throw fault;
       }
     },
+    async aside(request, protocol, { isOpen, answer: answerAside }) {
+      const sender = toSender(request);
+      const target = request.target ?? noTarget;
+      if (isOpen) return answerAside(target, noBody);
+      try {
+        const { admission } = parts;
+        const { receiver } = await permit(admission, request, { protocol, sender });
+        const memory = admission.reserveMemory(receiver.accountId, request.headers, 1);
+        try {
+          const body = await admission.readBody(request.body, maxAsideBytes, memory);
+          return answerAside(target, body);
+        } finally {
+          memory.release();
+        }
+      } catch (fault) {
+        parts.statistics.refused(sender, fault);
+        throw fault;
+      }
+    },
     stray: (head, error) => parts.statistics.refused(toSender(head), error),
   };
 }
+
+/** Templates and pipelines, which are not stored, have some 100 KiB. */
+const maxAsideBytes = 1024 * 1024;
+const noBody = Buffer.alloc(0);
+const noTarget: RequestTarget = { path: {}, query: new URLSearchParams() };
 
 type Pipeline = (
   request: IngestRequest,
@@ -92,8 +113,9 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
       const message = await read(admission, admitted, { protocol, body: request.body });
       if (message.isInflated) inflated = ownMemory(message.bytes);
       checkDeadline(request);
-      if (key === undefined) return await store(admitted, protocol, message.bytes);
-      return await ingestIdempotent(admitted, protocol, message.bytes, key);
+      const { target } = request;
+      if (key === undefined) return await store(admitted, { protocol, target }, message.bytes);
+      return await ingestIdempotent(admitted, { protocol, target }, message.bytes, key);
     } finally {
       freeMemory([inflated]);
       admitted.memory.release();
@@ -103,7 +125,7 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
   /** Decode, append, reply. */
   async function store(
     admitted: Admitted,
-    protocol: Protocol,
+    { protocol, target }: Route,
     message: Buffer,
     idempotency?: { key: Uint8Array; bodyDigest: Uint8Array },
   ): Promise<IngestAnswer> {
@@ -114,9 +136,9 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     const nowMs = now();
     const claim = series.claim(receiver, nowMs);
     const { limits } = protocol;
-    const batch = await protocol.decode(message, format, { limits, nowMs, series: claim });
+    const batch = await protocol.decode(message, format, { limits, nowMs, series: claim, target });
     coverRows(admitted, message, batch);
-    const reply = protocol.reply(batch, format);
+    const reply = protocol.reply(batch, format, target);
     const record = idempotency && { ...idempotency, answer: encodeReply(reply) };
     const { rateLimit, first } = await append(grant, batch, { claim, record });
     if (first !== undefined) return replay(parts, admitted, protocol, first);
@@ -128,14 +150,14 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
   /** Like `store`, but a repeated request gets the answer of the first one and is not charged. */
   async function ingestIdempotent(
     admitted: Admitted,
-    protocol: Protocol,
+    route: Route,
     message: Buffer,
     key: string,
   ): Promise<IngestAnswer> {
     const claim = await claimKey(parts.claims, admitted.receiver, { key, body: message });
-    if (claim.answer !== undefined) return replay(parts, admitted, protocol, claim.answer);
+    if (claim.answer !== undefined) return replay(parts, admitted, route.protocol, claim.answer);
     try {
-      return await store(admitted, protocol, message, claim);
+      return await store(admitted, route, message, claim);
     } finally {
       claim.settle();
     }
@@ -169,43 +191,9 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
   return answer;
 }
 
-/** A request that passed all checks before its body. `memory` must be released. */
-interface Admitted {
-  readonly grant: ReceiverGrant;
-  readonly receiver: Receiver;
-  readonly sender: Sender;
-  readonly format: BodyFormat;
-  readonly caps: BodyCaps;
-  readonly memory: MemoryLease;
-}
-
-/**
- * The checks before the body, in the order of the specification: a sender learns of no later fault
- * before it is authenticated.
- * @param sender is completed on the way, for the statistics of refused requests
- * @throws AppError of the first check that fails
- */
-async function admit(
-  admission: Admission,
-  { headers, peerAddress }: IngestRequest,
-  { protocol, sender }: { readonly protocol: Protocol; readonly sender: Sender },
-): Promise<Admitted> {
-  const secret = admission.bearer(headers, protocol.tokenPlace); // 401
-  const token = await admission.token(secret, 'ingest'); // 401, 503
-  // If the address does not name the receiver, the token does.
-  sender.receiverId ??= token.receiverId ?? '';
-  const grant = await admission.receiver(sender.receiverId); // 404, 503
-  const { receiver } = grant;
-  if (token.accountIds.includes(receiver.accountId)) sender.tokenId = token.tokenId;
-  admission.permitSender(token, receiver, { kind: protocol.kind, peerAddress, headers }); // 403
-  const format = admission.bodyFormat(headers, protocol); // 415
-  const caps = protocol.bodyCaps(format);
-  const travelling = Math.min(receiver.limits.maxBodyBytes ?? caps.travelling, caps.travelling);
-  admission.checkDeclaredLength(headers, travelling); // 413
-  admission.checkDebt(grant); // 429
-  const { heapBytesPerBodyByte } = protocol;
-  const memory = admission.reserveMemory(receiver.accountId, headers, heapBytesPerBodyByte); // 503
-  return { grant, receiver, sender, format, caps: { ...caps, travelling }, memory };
+interface Route {
+  readonly protocol: Protocol;
+  readonly target: RequestTarget | undefined;
 }
 
 /** Answers with the reply of an earlier request with the same key. */
@@ -228,21 +216,6 @@ function coverRows({ memory }: Admitted, message: Buffer, { payload }: Batch): v
     freeMemory([ownMemory(payload)]);
     throw error;
   }
-}
-
-/** Reads the body, removes its framing and inflates it. */
-async function read(
-  admission: Admission,
-  { caps, format, memory }: Admitted,
-  { protocol, body }: { protocol: Protocol; body: RequestBody },
-): Promise<{ readonly bytes: Buffer; readonly isInflated: boolean }> {
-  const travelled = await admission.readBody(body, caps.travelling, memory);
-  const { message, coding } = protocol.unframe?.(travelled, format) ?? {
-    message: travelled,
-    coding: format.coding,
-  };
-  const bytes = await admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
-  return { bytes, isInflated: bytes !== message };
 }
 
 /** Labels of known series may have been deleted with the data of their stream. */

@@ -8,7 +8,7 @@ import type { ReceiverKind } from './account.ts';
 import type { Batch } from './batch.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SeriesView } from './series-view.ts';
-import type { TokenPlace } from './request.ts';
+import type { RequestTarget, TokenPlace } from './request.ts';
 
 export type ContentCoding = 'identity' | 'gzip' | 'deflate' | 'zstd' | 'snappy';
 
@@ -53,6 +53,8 @@ export interface DecodeContext {
   /** Unix ms; the time of samples sent without a timestamp. */
   readonly nowMs: number;
   readonly series: SeriesView;
+  /** Absent on gRPC. */
+  readonly target?: RequestTarget | undefined;
 }
 
 /** A success answer. */
@@ -127,16 +129,29 @@ export interface IngestDescription {
 export interface HttpRoute {
   /** Path of the POST route below the receiver's address, without a leading slash. */
   readonly path: string;
+  /** Further paths of the same route; `:name` is a parameter. */
+  readonly otherPaths?: readonly string[];
   /**
    * Prefix below the receiver's address. Requests to unknown paths below it are answered by
    * `encodeProblem`: senders that append paths to the prefix cannot parse problem+json.
    */
   readonly prefix?: string;
-  /**
-   * Path of a second POST route, for senders whose paths are fixed: the token names the receiver.
-   */
-  readonly tokenPath?: `/${string}`;
+  /** Paths at the root, for senders whose paths are fixed: the token names the receiver. */
+  readonly tokenPaths?: readonly `/${string}`[];
+  /** Requests that clients make besides the POST. */
+  readonly asides?: readonly Aside[];
   readonly description: IngestDescription;
+}
+
+/** A request that stores nothing: a client asks for a version, or creates a template. */
+export interface Aside {
+  readonly methods: readonly ('GET' | 'HEAD' | 'POST' | 'PUT')[];
+  /** Below the receiver's address, or with a leading slash at the root. */
+  readonly path: string;
+  /** Answered without a token, such as a health check. */
+  readonly isOpen?: true;
+  /** @throws AppError `malformed` */
+  answer(target: RequestTarget, body: Buffer): Reply;
 }
 
 export interface Protocol {
@@ -180,7 +195,7 @@ export interface Protocol {
   decode(body: Buffer, format: BodyFormat, context: DecodeContext): Batch | Promise<Batch>;
 
   /** The answer once the batch is durable. */
-  reply(batch: Batch, format: BodyFormat): Reply;
+  reply(batch: Batch, format: BodyFormat, target?: RequestTarget): Reply;
 
   /**
    * Encodes errors; absent = problem+json (RFC 9457).

@@ -19,9 +19,17 @@ export interface RequestHeaders {
 
 /**
  * Where a sender may put its token besides `Authorization: Bearer`: into the password of
- * `Authorization: Basic`, or into the header `DD-API-KEY`.
+ * `Authorization: Basic`, into the header `DD-API-KEY`, or after another scheme: `api-key` is
+ * Elasticsearch's, `splunk` Splunk's and `token` InfluxDB's, each of which also takes Basic.
  */
-export type TokenPlace = 'basic' | 'dd-api-key';
+export type TokenPlace = 'basic' | 'dd-api-key' | 'api-key' | 'splunk' | 'token';
+
+/** What path and query of a request say besides the receiver. */
+export interface RequestTarget {
+  /** Parameters of the path by name. */
+  readonly path: Readonly<Record<string, string | undefined>>;
+  readonly query: URLSearchParams;
+}
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers. */
 export interface RateLimit {

@@ -2,9 +2,11 @@
  * The ingest port: turns HTTP requests into ingest requests, and their answers into responses. It
  * reads no body; the ingest pipeline does.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IngestRequest } from '../ingest/admit.ts';
 import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
-import type { HttpRoute, Protocol } from '../model/protocol.ts';
+import type { HttpRoute, Protocol, Reply } from '../model/protocol.ts';
+import type { RequestTarget } from '../model/request.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import { toAppError } from './errors.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
@@ -47,34 +49,33 @@ function mountProtocol(
   { ingest, ingestEvents }: IngestSurfaceParts,
 ): void {
   const { http, maxBodyBytes, encodeProblem } = protocol;
+  const { path, otherPaths = [], tokenPaths = [], asides = [] } = http;
   const method = 'POST';
   const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
-  const urls = [`${receiverUrl}/${http.path}`, ...(http.tokenPath ? [http.tokenPath] : [])];
-  for (const url of urls) {
-    app.route<{ Params: { receiverId?: string } }>({
+  for (const url of [path, ...otherPaths].map(belowReceiver).concat(tokenPaths)) {
+    app.route<Params>({
       method,
       url,
       config,
-      handler: async ({ params: { receiverId }, raw }, reply) => {
+      handler: async (request, reply) => {
         try {
-          // The decoded parameter may contain slashes or be a dot segment.
-          if (receiverId !== undefined && !receiverIdPattern.test(receiverId)) {
-            throw unknownRoute(method, raw.url ?? '');
-          }
-          const headers = readHeaders(raw);
-          const peerAddress = raw.socket.remoteAddress ?? '';
-          const body = toRequestBody(raw, reply.raw);
-          const answer = await ingest.ingest({ receiverId, headers, peerAddress, body }, protocol);
-          const { status, contentType, body: content } = answer.reply;
-          reply.code(status).headers(answerHeaders(answer));
-          if (contentType === undefined) return undefined;
-          reply.header('content-type', contentType);
-          return toBytes(content);
+          const answer = await ingest.ingest(toIngestRequest(request, reply), protocol);
+          reply.headers(answerHeaders(answer));
+          return sendReply(reply, answer.reply);
         } catch (fault) {
           ingestEvents.refused(protocol.name, toAppError(fault).code);
           throw fault;
         }
       },
+    });
+  }
+  for (const aside of asides) {
+    app.route<Params>({
+      method: [...aside.methods],
+      url: aside.path.startsWith('/') ? aside.path : belowReceiver(aside.path),
+      config,
+      handler: async (request, reply) =>
+        sendReply(reply, await ingest.aside(toIngestRequest(request, reply), protocol, aside)),
     });
   }
   if (http.prefix === undefined) return;
@@ -86,6 +87,47 @@ function mountProtocol(
       throw unknownRoute(method, url);
     },
   });
+}
+
+interface Params {
+  readonly Params: { readonly receiverId?: string } & RequestTarget['path'];
+}
+
+function belowReceiver(path: string): string {
+  return `${receiverUrl}/${path}`;
+}
+
+function toIngestRequest(
+  { params, raw, method }: FastifyRequest<Params>,
+  reply: FastifyReply,
+): IngestRequest {
+  const { receiverId } = params;
+  const url = raw.url ?? '';
+  // The decoded parameter may contain slashes or be a dot segment.
+  if (receiverId !== undefined && !receiverIdPattern.test(receiverId)) {
+    throw unknownRoute(method, url);
+  }
+  const question = url.indexOf('?');
+  const query = question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1));
+  return {
+    receiverId,
+    headers: readHeaders(raw),
+    peerAddress: raw.socket.remoteAddress ?? '',
+    body: toRequestBody(raw, reply.raw),
+    target: { path: params, query },
+  };
+}
+
+const noQuery = new URLSearchParams();
+
+function sendReply(
+  reply: FastifyReply,
+  { status, contentType, body, headers }: Reply,
+): Uint8Array | undefined {
+  reply.code(status).headers(headers ?? {});
+  if (contentType === undefined) return undefined;
+  reply.header('content-type', contentType);
+  return toBytes(body);
 }
 
 /** A slightly wrong URL is a common mistake; the receiver's statistics show it. */

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { AdminRoute } from '../admin/routes.ts';
 import type { ErrorCode } from '../model/errors.ts';
 import { fieldEntries } from '../model/log-fields.ts';
-import type { AnswerDescription, BodyDescription } from '../model/protocol.ts';
 import {
   type ReadBody,
   type ReadResponse,
@@ -11,7 +10,8 @@ import {
   scanHeaders,
   type TicketRoute,
 } from '../model/read-route.ts';
-import { type HttpProtocol, type IngestRoutes, receiverUrl } from './ingest-surface.ts';
+import type { IngestRoutes } from './ingest-surface.ts';
+import { describeIngest } from './openapi-ingest.ts';
 import {
   describeOpen,
   document,
@@ -20,10 +20,8 @@ import {
   type Json,
   mapValues,
   type Operation,
-  rateLimitHeaders,
   toParameters,
   toSchema,
-  receiverParameter,
 } from './openapi-parts.ts';
 import { describeSession, sessionRoutes } from './sessions.ts';
 import { adminPrefix, type StreamRoutes } from './stream-surface.ts';
@@ -51,19 +49,6 @@ const bodyErrors: readonly ErrorCode[] = [
   'unsupported_media',
 ];
 const adminErrors: readonly ErrorCode[] = [...bodyErrors, 'conflict'];
-const dataErrors: readonly ErrorCode[] = [
-  'malformed',
-  'unauthenticated',
-  'forbidden',
-  'not_found',
-  'timeout',
-  'too_large',
-  'unsupported_media',
-  'quota_exceeded',
-  'internal',
-  'unavailable',
-];
-
 /** Protocols describe their routes by hand: decoders work on bytes and have no schema. */
 export function ingestDocument({ data, open }: IngestRoutes, info: DocumentInfo): Json {
   const operations = [...data.flatMap(describeIngest), ...open.map(describeOpen)];
@@ -80,78 +65,6 @@ export function streamDocument(routes: StreamRoutes, info: DocumentInfo): Json {
   ];
   const described = document('Weir stream', info, 'An access token (`wra_…`).', operations);
   return { ...described, 'x-weir-fields': fieldEntries.map(describeField) };
-}
-
-function describeIngest({ http, codings }: HttpProtocol): Operation[] {
-  const { operationId, summary, details, request, answers, errors, unanswered } = http.description;
-  const codes = dataErrors.filter((code) => unanswered?.includes(code) !== true);
-  const headers = [...encodingHeaders(codings), idempotencyHeader];
-  const describe = {
-    operationId,
-    summary,
-    description: details,
-    security: [{ token: ['ingest:write'] }],
-    parameters: [receiverParameter, ...headers],
-    requestBody: { required: true, content: mapValues(request, describeBody) },
-    responses: {
-      ...errorResponses(codes, errors && mapValues(errors, describeBody)),
-      ...mapValues(answers, describeAnswer),
-    },
-  };
-  const method = 'POST';
-  const operation = { method, path: `${receiverUrl}/${http.path}`, describe } as const;
-  if (http.tokenPath === undefined) return [operation];
-  const describeByToken = {
-    ...describe,
-    operationId: `${operationId}ByToken`,
-    summary: `${summary}; the token names the receiver`,
-    parameters: headers,
-  };
-  return [operation, { method, path: http.tokenPath, describe: describeByToken }];
-}
-
-const idempotencyHeader = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: '1 to 255 visible ASCII characters; a repeated request gets the first response.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-};
-
-function encodingHeaders(codings: readonly string[]): Json[] {
-  const compressed = codings.filter((coding) => coding !== 'identity');
-  if (compressed.length === 0) return [];
-  return [
-    {
-      name: 'Content-Encoding',
-      in: 'header',
-      required: !codings.includes('identity'),
-      description: `The body may be compressed: ${compressed.join(' or ')}.`,
-      schema: { enum: codings },
-    },
-  ];
-}
-
-function describeAnswer({ description, headers = {}, content }: AnswerDescription): Json {
-  const string = { type: 'string' };
-  return {
-    description,
-    headers: {
-      'Idempotency-Replayed': {
-        description: 'true if this is the response to an earlier request with this key.',
-        schema: string,
-      },
-      ...rateLimitHeaders,
-      ...mapValues(headers, (text) => ({ description: text, schema: string })),
-    },
-    ...(content && { content: mapValues(content, describeBody) }),
-  };
-}
-
-function describeBody({ schema, examples }: BodyDescription): Json {
-  return {
-    schema: schema === undefined ? { type: 'string' } : toSchema(schema, 'input'),
-    ...(examples && { examples: mapValues(examples, (value) => ({ value })) }),
-  };
 }
 
 function describeRead(route: ReadRoute): Operation[] {

@@ -89,6 +89,16 @@ export const lineBombs: readonly Bomb[] = [
     },
   },
   {
+    name: 'events of 10 MiB that become 70 MiB, as members repeat the names of their objects',
+    expected: [200],
+    make: () => {
+      const name = 'x'.repeat(50);
+      const members = Array.from({ length: 900 }, (_, n) => `"${n}":1`).join(',');
+      const event = `{"message":"a","error":{"${name}":{${members}}}}\n`;
+      return toLines(ndjson, repeated(event, largeBytes));
+    },
+  },
+  {
     name: 'gzip of lines of text that become 10 MiB',
     expected: [413],
     make: () => toLines('text/plain', gzipSync(repeated('x\n', largeBytes)), 'gzip'),

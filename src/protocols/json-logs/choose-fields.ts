@@ -11,12 +11,14 @@ const messageFields = [
   field.journalMessage,
   field.shortMessage,
   field.body,
+  field.errorMessage,
 ];
 const severityFields = [field.level, field.levelName, field.logLevel, field.severityText];
 const serviceFields = [field.service, field.dottedService, field.syslogIdentifier];
 const hostFields = [field.hostname, field.dottedHost, field.journalHost];
 /** In order of precedence. */
 export const timeFields = [
+  field.givenTime,
   field.timestamp,
   field.time,
   field.ts,
@@ -26,7 +28,8 @@ export const timeFields = [
 ];
 
 export function chooseMessage(slots: EventSlots): number {
-  return chooseString(slots, field.message, messageFields);
+  const index = chooseString(slots, field.message, messageFields);
+  return index >= 0 || slots.isAbsent(field.whole) ? index : field.whole;
 }
 
 export function chooseSeverity(slots: EventSlots): number {
@@ -46,6 +49,7 @@ export function chooseService(slots: EventSlots): number {
 }
 
 export function chooseHost(slots: EventSlots): number {
+  if (slots.isString(field.givenHost)) return field.givenHost;
   return chooseString(slots, field.host, hostFields);
 }
 

@@ -66,7 +66,7 @@ export function createDatadog({ ingest }: Config): Protocol {
     http: {
       path: 'datadog/api/v2/logs',
       prefix: 'datadog',
-      tokenPath: '/api/v2/logs',
+      tokenPaths: ['/api/v2/logs'],
       description,
     },
     tokenPlace: 'dd-api-key',

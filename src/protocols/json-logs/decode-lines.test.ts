@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
+import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
+import { createLines } from './lines.ts';
 import type { LineFormat } from './text-lines.ts';
 
 const decodeLines = createLinesDecoder();
@@ -142,4 +144,13 @@ suite('logfmt', () => {
     assert.equal(row!.body, 'level=info a=1');
     assert.equal(row!.severityText, 'INFO');
   });
+});
+
+test('answers 202 to senders that ask for it', async () => {
+  const { reply } = createLines(configSchema.parse({}));
+  const batch = await decode('{"message":"a"}', 'json');
+  const format = { mediaType: 'text/plain', parameters: new Map(), coding: 'identity' } as const;
+  const statusOf = (query: string) =>
+    reply(batch, format, { path: {}, query: new URLSearchParams(query) }).status;
+  assert.deepEqual(['', 'status=202', 'status=500'].map(statusOf), [200, 202, 200]);
 });

@@ -12,7 +12,7 @@ import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { tooManyEvents, unreadableTime } from './decode.ts';
 import { EventSlots } from './event-fields.ts';
-import { EventReader } from './event-reader.ts';
+import { EventReader, plainEvents } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
@@ -44,12 +44,32 @@ export function createLinesDecoder(): LinesDecoder {
     decode(format === 'json' ? [body].values() : eachPiece(body, format), limits);
 }
 
-export function createPiecesDecoder(): PiecesDecoder {
+export function createPiecesDecoder(open: OpenSource = openPlainEvents): PiecesDecoder {
   const slots = new EventSlots();
   const decodeInSlices = createSlicedDecoder(() => new RowWriter());
   return (pieces, limits) =>
-    decodeInSlices((rows) => new LinesDecoding(pieces, slots, rows, limits));
+    decodeInSlices((rows) => new LinesDecoding(pieces, { slots, rows, open }, limits));
 }
+
+/** Reads the events of one piece. */
+export interface EventSource {
+  /**
+   * @param at the position of an opening brace
+   * @returns the position after the event
+   * @throws AppError `malformed`
+   */
+  read(at: number): number;
+  /** @returns the reason to reject the event, or '' */
+  findFault(): string;
+}
+
+/** @param slots which the source fills with each event */
+export type OpenSource = (bytes: Buffer, slots: EventSlots, maxDepth: number) => EventSource;
+
+const openPlainEvents: OpenSource = (bytes, slots, maxDepth) => {
+  const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
+  return { read: (at) => reader.read(at), findFault: () => findFault(slots) };
+};
 
 /** The slots are shared by all bodies: they are cleared before each event. */
 class LinesDecoding implements Decoding {
@@ -58,8 +78,9 @@ class LinesDecoding implements Decoding {
   readonly #slots: EventSlots;
   readonly #rows: RowWriter;
   readonly #rejections: Rejections;
+  readonly #openSource: OpenSource;
   #piece: Buffer = Buffer.alloc(0);
-  #reader: EventReader;
+  #source: EventSource;
   #writer: EventRowWriter;
   #at = 0;
   #events = 0;
@@ -68,13 +89,18 @@ class LinesDecoding implements Decoding {
   #line = 1;
   #lineAt = 0;
 
-  constructor(pieces: Iterator<Buffer>, slots: EventSlots, rows: RowWriter, limits: DecodeLimits) {
+  constructor(
+    pieces: Iterator<Buffer>,
+    { slots, rows, open }: { slots: EventSlots; rows: RowWriter; open: OpenSource },
+    limits: DecodeLimits,
+  ) {
     this.#pieces = pieces;
     this.#slots = slots;
     this.#rows = rows;
+    this.#openSource = open;
     this.#limits = limits;
     this.#rejections = new Rejections(limits.maxRejections);
-    this.#reader = new EventReader(this.#piece, slots, limits.maxDepth);
+    this.#source = open(this.#piece, slots, limits.maxDepth);
     this.#writer = new EventRowWriter(this.#piece, slots, rows);
   }
 
@@ -116,7 +142,7 @@ class LinesDecoding implements Decoding {
     this.#unreadableTimes += this.#writer.unreadableTimes;
     this.#piece = piece;
     this.#at = piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
-    this.#reader = new EventReader(piece, this.#slots, this.#limits.maxDepth);
+    this.#source = this.#openSource(piece, this.#slots, this.#limits.maxDepth);
     this.#writer = new EventRowWriter(piece, this.#slots, this.#rows);
   }
 
@@ -132,8 +158,8 @@ class LinesDecoding implements Decoding {
     const start = this.#at;
     try {
       if (this.#piece[start] === openBrace) {
-        this.#at = this.#reader.read(start);
-        const fault = findFault(this.#slots);
+        this.#at = this.#source.read(start);
+        const fault = this.#source.findFault();
         if (fault === '') this.#writer.write(this.#at - start);
         else this.#reject(index, start, fault);
       } else {

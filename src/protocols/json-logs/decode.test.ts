@@ -147,10 +147,22 @@ describe('labels', () => {
       { n: '1e999', m: '12345678901234567890' },
     ],
     ['unused alias', '{"message":"a","msg":"b"}', { msg: 'b' }],
+    ['alias of another shape', '{"message":"a","service":["x"]}', { service: '["x"]' }],
     [
-      'alias of another shape',
-      '{"message":"a","service":{"name":"x"}}',
-      { service: '{"name":"x"}' },
+      'objects of ECS have dotted names',
+      '{"message":"a","service":{"version":"1","node":{"name":"n"}},"host":{"name":"h","ip":["::1"]}}',
+      { 'service.version': '1', 'service.node.name': 'n', 'host.ip': '["::1"]' },
+    ],
+    ['other objects stay JSON', '{"message":"a","user":{"id":7}}', { user: '{"id":7}' }],
+    [
+      'nested and dotted, the last one counts',
+      '{"message":"a","error":{"code":1,"\\u0063ode":2},"error.code":3}',
+      { 'error.code': '3' },
+    ],
+    [
+      'an object below four names stays JSON',
+      '{"message":"a","error":{"b":{"c":{"d":{"e":{"f":1}}}}}}',
+      { 'error.b.c.d.e': '{"f":1}' },
     ],
     ['unreadable time', '{"message":"a","timestamp":"yesterday"}', { timestamp: 'yesterday' }],
     ['time before 1970', '{"message":"a","timestamp":-5}', { timestamp: '-5' }],
@@ -197,7 +209,17 @@ describe('fields of loggers that fill no column', () => {
     ['a name that is no service', '{"msg":"a","level":"info","name":"Bob"}', { name: 'Bob' }],
     ['a line beside a message', '{"message":"a","log":"b\\n"}', { log: 'b\n' }],
     ['the stream of Docker', '{"log":"a","stream":"stderr"}', { stream: 'stderr' }],
-    ['an object as log', '{"message":"a","log":{"file":1}}', { log: '{"file":1}' }],
+    ['an object as log', '{"message":"a","log":{"file":1}}', { 'log.file': '1' }],
+    [
+      'an error of winston',
+      '{"level":"error","message":"a","error":{"message":"b","stack":"Error: b"}}',
+      { 'error.message': 'b', 'error.stack': 'Error: b' },
+    ],
+    [
+      'an error of pino',
+      '{"level":50,"msg":"a","err":{"type":"Error","message":"b"}}',
+      { 'err.type': 'Error', 'err.message': 'b' },
+    ],
     ['a body beside a message', '{"msg":"a","body":"b"}', { body: 'b' }],
     [
       'an error of Python',
@@ -212,6 +234,43 @@ describe('fields of loggers that fill no column', () => {
   test('an escaped backslash before n is no line break', () => {
     assert.equal(only('{"log":"a\\\\n"}').body, 'a\\n');
     assert.equal(only('{"log":"\\n"}').body, '');
+  });
+
+  test('ids of ECS, nested and dotted', () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    for (const ids of [
+      `"trace":{"id":"${trace}"},"span":{"id":"b7ad6b7169203331"}`,
+      `"trace.id":"${trace}","span.id":"b7ad6b7169203331"`,
+      `"trace_id":"${trace}","span_id":"b7ad6b7169203331"`,
+    ]) {
+      const { traceId, spanId } = only(`{"message":"a",${ids}}`);
+      assert.deepEqual([traceId, spanId], [trace, 'b7ad6b7169203331']);
+    }
+    assert.deepEqual(labelsOf(`{"message":"a","trace":{"id":"none"}}`), { 'trace.id': 'none' });
+  });
+
+  test('pods of ECS and of Fluent Bit are those of Kubernetes', () => {
+    const ecs = only(
+      '{"message":"a","kubernetes":{"namespace":"shop","node":{"name":"n"},"pod":{"name":"p"},' +
+        '"container":{"name":"c"},"deployment":{"name":"d"}},"orchestrator.cluster.name":"k"}',
+    );
+    const fluent = only(
+      '{"log":"a","kubernetes":{"namespace_name":"shop","host":"n","pod_name":"p",' +
+        '"container_name":"c","labels":{"app":"x"}}}',
+    );
+    const columns = ['k8sNamespace', 'k8sNode', 'k8sPod', 'k8sContainer'] as const;
+    for (const row of [ecs, fluent]) {
+      assert.deepEqual(
+        columns.map((column) => row[column]),
+        ['shop', 'n', 'p', 'c'],
+      );
+    }
+    assert.deepEqual([ecs.k8sCluster, ecs.k8sDeployment], ['k', 'd']);
+  });
+
+  test('a host without a name is no host', () => {
+    assert.throws(() => decodeNow('{"message":"a","host":{"ip":"::1"}}'), /host is not a string/);
+    assert.throws(() => decodeNow('{"message":"a","host":{}}'), /host is not a string/);
   });
 
   test('numbers of syslog outside 0 to 7 stay as sent', () => {

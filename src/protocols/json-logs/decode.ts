@@ -19,7 +19,7 @@ import { Rejections } from '../../codec/rejections.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
 import { EventSlots } from './event-fields.ts';
-import { EventReader } from './event-reader.ts';
+import { EventReader, plainEvents } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 
 export const unreadableTime = 'unreadable time: stored with the time of receipt';
@@ -57,7 +57,7 @@ class JsonLogsDecoding implements Decoding {
     this.#slots = slots;
     this.#limits = limits;
     this.#rows = rows;
-    this.#reader = new EventReader(body, slots, limits.maxDepth);
+    this.#reader = new EventReader(body, slots, limits.maxDepth, plainEvents);
     this.#writer = new EventRowWriter(body, slots, this.#rows);
     this.#rejections = new Rejections(limits.maxRejections);
   }

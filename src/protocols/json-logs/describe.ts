@@ -13,7 +13,7 @@ const logEvent = z
       .meta({
         description:
           'The log text; may be empty. Alternatives: `msg`, `event`, `log`, `MESSAGE`, ' +
-          '`short_message`, `body`.',
+          '`short_message`, `body`, `error.message`.',
       }),
     severity: text.meta({
       description:

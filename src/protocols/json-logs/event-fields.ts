@@ -2,7 +2,7 @@
 import { createKeyTable } from '../../codec/key-table.ts';
 import { LabelSet } from './label-set.ts';
 
-/** Slot numbers; at most 32, since sets of slots are bits. */
+/** Slot numbers. */
 export const field = {
   message: 0,
   msg: 1,
@@ -36,6 +36,13 @@ export const field = {
   journalHost: 29,
   asctime: 30,
   journalTime: 31,
+  dottedTraceId: 32,
+  dottedSpanId: 33,
+  errorMessage: 34,
+  /** Filled from beside the event: the time and host of an envelope, and the event as a whole. */
+  givenTime: 35,
+  givenHost: 36,
+  whole: 37,
 } as const;
 
 export const fieldKeys = [
@@ -71,9 +78,15 @@ export const fieldKeys = [
   '_HOSTNAME',
   'asctime',
   '__REALTIME_TIMESTAMP',
+  'trace.id',
+  'span.id',
+  'error.message',
+  'time',
+  'host',
+  '',
 ] as const;
 
-export const fieldTable = createKeyTable(fieldKeys);
+export const fieldTable = createKeyTable(fieldKeys.slice(0, field.givenTime));
 
 /** Kind of the value in a slot; null counts as absent. */
 export const slotKind = {
@@ -85,26 +98,52 @@ export const slotKind = {
   other: 4,
 } as const;
 
+const use = { none: 0, filled: 1, column: 2 } as const;
+
 /** One event as ranges of the body. Reused from event to event. */
 export class EventSlots {
   readonly kind = new Uint8Array(fieldKeys.length);
   readonly start = new Int32Array(fieldKeys.length);
   readonly end = new Int32Array(fieldKeys.length);
   readonly labels = new LabelSet();
-  /** Bit i is set if the event has the key of slot i, even with null. */
-  filled = 0;
+  /** Bytes that labels have beside those of the event. */
+  addedBytes = 0;
+  readonly #filled = new Uint8Array(fieldKeys.length);
+  #filledCount = 0;
+  readonly #use = new Uint8Array(fieldKeys.length);
 
   clear(): void {
-    this.kind.fill(slotKind.absent);
-    this.filled = 0;
+    for (let i = 0; i < this.#filledCount; i += 1) {
+      const index = this.#filled[i]!;
+      this.kind[index] = slotKind.absent;
+      this.#use[index] = use.none;
+    }
+    this.#filledCount = 0;
+    this.addedBytes = 0;
     this.labels.clear();
   }
 
   set(index: number, kind: number, start: number, end: number): void {
-    this.filled |= 1 << index;
+    if (this.#use[index] === use.none) {
+      this.#use[index] = use.filled;
+      this.#filled[this.#filledCount++] = index;
+    }
     this.kind[index] = kind;
     this.start[index] = start;
     this.end[index] = end;
+  }
+
+  /** Marks a slot that fills a column. @param index or -1 */
+  markUsed(index: number): void {
+    if (index >= 0) this.#use[index] = use.column;
+  }
+
+  /** Calls `keep` for each slot that has a value and fills no column. */
+  eachUnused(keep: (index: number) => void): void {
+    for (let i = 0; i < this.#filledCount; i += 1) {
+      const index = this.#filled[i]!;
+      if (this.#use[index] === use.filled && this.kind[index] !== slotKind.absent) keep(index);
+    }
   }
 
   isAbsent(index: number): boolean {

@@ -14,24 +14,58 @@ import {
   skipValue,
   unescape,
 } from '../../codec/json-scanner.ts';
-import { findKey } from '../../codec/key-table.ts';
+import { createKeyTable, findKey } from '../../codec/key-table.ts';
 import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts';
 import { type LabelOrigin, labelOrigin, valueKind } from './label-set.ts';
 
 const letterN = 0x6e;
 const minus = 0x2d;
+const dot = 0x2e;
+
+export interface EventDialect {
+  /** Whose members become fields with a dotted name: objects of ECS, or all. Others stay JSON. */
+  readonly flattened: 'ecs' | 'all';
+  /** An event without a message is its own message, and no field rejects it. */
+  readonly isTolerant: boolean;
+}
+
+export const plainEvents: EventDialect = { flattened: 'ecs', isTolerant: false };
+export const documents: EventDialect = { flattened: 'all', isTolerant: true };
+
+/** Objects of ECS with fields that have columns, errors as loggers write them, and Kubernetes. */
+const ecsTable = createKeyTable([
+  'error',
+  'err',
+  'host',
+  'kubernetes',
+  'log',
+  'service',
+  'span',
+  'trace',
+  'transaction',
+]);
+/** Objects nested deeper, or below longer names, stay JSON: names are repeated in each member. */
+const maxLevels = 4;
+const maxPrefixBytes = 64;
+const firstNameBytes = 4096;
+const maxKeptNameBytes = 64 * 1024;
 
 export class EventReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   readonly #slots: EventSlots;
   readonly #maxDepth: number;
+  readonly #dialect: EventDialect;
+  /** Dotted names of this event. */
+  #names = Buffer.allocUnsafe(0);
+  #namesUsed = 0;
 
-  constructor(bytes: Buffer, slots: EventSlots, maxDepth: number) {
+  constructor(bytes: Buffer, slots: EventSlots, maxDepth: number, dialect: EventDialect) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#slots = slots;
     this.#maxDepth = maxDepth;
+    this.#dialect = dialect;
   }
 
   /**
@@ -40,8 +74,52 @@ export class EventReader {
    * @throws AppError `malformed`
    */
   read(at: number): number {
+    this.clear();
+    const end = this.#readMembers(at, labelOrigin.topLevel);
+    if (this.#dialect.isTolerant) this.#slots.set(field.whole, slotKind.other, at, end);
+    return end;
+  }
+
+  clear(): void {
     this.#slots.clear();
+    this.#namesUsed = 0;
+    if (this.#names.length > maxKeptNameBytes) this.#names = Buffer.allocUnsafe(firstNameBytes);
+  }
+
+  /** Reads the members of an object beside those that were read. @returns the position after it */
+  readMore(at: number): number {
     return this.#readMembers(at, labelOrigin.topLevel);
+  }
+
+  /** Reads a value into a slot. @returns the position after it */
+  readField(index: number, at: number): number {
+    const first = this.#bytes[at]!;
+    if (first === quote) {
+      const scanned = scanText(this.#bytes, this.#view, at + 1);
+      const end = scanned < 0 ? ~scanned : scanned;
+      const kind = scanned < 0 ? slotKind.escapedString : slotKind.plainString;
+      this.#slots.set(index, kind, at + 1, end);
+      return end + 1;
+    }
+    const end = skipValue(this.#bytes, at, this.#maxDepth - 1);
+    this.#slots.set(index, toSlotKind(first), at, end);
+    return end;
+  }
+
+  /** Reads the value of a top-level key, the range of `source`. @returns the position after it */
+  readValue(source: Buffer, start: number, end: number, at: number): number {
+    const known = findKey(fieldTable, source, start, end);
+    if (known === field.labels) return this.#readLabels(at);
+    if (this.#bytes[at] === openBrace && this.#isFlattened(source, start, end)) {
+      const after = this.#readNested(source, start, end, { at, level: 1 });
+      const isFault = known === field.host && !this.#dialect.isTolerant;
+      if (isFault && !this.#slots.isString(field.dottedHost)) {
+        this.#slots.set(field.host, slotKind.other, at, after);
+      }
+      return after;
+    }
+    if (known >= 0) return this.readField(known, at);
+    return this.#readLabel(this.#slots.labels.add(source, start, end, labelOrigin.topLevel), at);
   }
 
   #readMembers(at: number, origin: LabelOrigin): number {
@@ -62,19 +140,87 @@ export class EventReader {
     const bytes = this.#bytes;
     const scanned = scanString(bytes, at);
     if (scanned >= 0) {
-      return this.#readValue(bytes, at, scanned, expectColon(bytes, scanned + 1), origin);
+      return this.#readOf(origin, bytes, at, scanned, expectColon(bytes, scanned + 1));
     }
     const key = Buffer.allocUnsafe(~scanned - at);
     const keyLength = unescape(bytes, at, ~scanned, key);
-    return this.#readValue(key, 0, keyLength, expectColon(bytes, ~scanned + 1), origin);
+    return this.#readOf(origin, key, 0, keyLength, expectColon(bytes, ~scanned + 1));
   }
 
-  /** @param at the position of the value; its key is the range of `source` */
-  #readValue(source: Buffer, start: number, end: number, at: number, origin: LabelOrigin): number {
-    const known = origin === labelOrigin.topLevel ? findKey(fieldTable, source, start, end) : -1;
-    if (known === field.labels) return this.#readLabels(at);
-    if (known >= 0) return this.#readField(known, at);
+  #readOf(origin: LabelOrigin, source: Buffer, start: number, end: number, at: number): number {
+    if (origin === labelOrigin.topLevel) return this.readValue(source, start, end, at);
     return this.#readLabel(this.#slots.labels.add(source, start, end, origin), at);
+  }
+
+  #isFlattened(source: Buffer, start: number, end: number): boolean {
+    if (end - start > maxPrefixBytes) return false;
+    return this.#dialect.flattened === 'all' || findKey(ecsTable, source, start, end) >= 0;
+  }
+
+  /** Reads an object whose members have the name of their object before their own. */
+  #readNested(
+    source: Buffer,
+    start: number,
+    end: number,
+    place: { at: number; level: number },
+  ): number {
+    const bytes = this.#bytes;
+    const level = place.level + 1;
+    let at = skipSpace(bytes, place.at + 1);
+    if (bytes[at] === closeBrace) return at + 1;
+    for (;;) {
+      if (bytes[at] !== quote) failAt(bytes, at, 'a key in quotes');
+      const scanned = scanString(bytes, at + 1);
+      const keyEnd = scanned < 0 ? ~scanned : scanned;
+      const valueAt = expectColon(bytes, keyEnd + 1);
+      const nameAt = this.#addName(source, start, end, { at: at + 1, end: keyEnd }, scanned < 0);
+      const names = this.#names;
+      at = this.#readNamed(names, nameAt, this.#namesUsed, { at: valueAt, level });
+      at = skipSpace(bytes, at);
+      if (bytes[at] === closeBrace) return at + 1;
+      if (bytes[at] !== comma) failAt(bytes, at, "',' or '}'");
+      at = skipSpace(bytes, at + 1);
+    }
+  }
+
+  #readNamed(
+    names: Buffer,
+    start: number,
+    end: number,
+    place: { at: number; level: number },
+  ): number {
+    const { at, level } = place;
+    if (this.#bytes[at] === openBrace && level <= maxLevels && end - start <= maxPrefixBytes) {
+      return this.#readNested(names, start, end, place);
+    }
+    const known = findKey(fieldTable, names, start, end);
+    if (known >= 0) return this.readField(known, at);
+    return this.#readLabel(this.#slots.labels.add(names, start, end, labelOrigin.topLevel), at);
+  }
+
+  /** Appends `prefix.key`. @returns its position; its end is `#namesUsed` */
+  #addName(
+    prefix: Buffer,
+    start: number,
+    end: number,
+    key: { at: number; end: number },
+    isEscaped: boolean,
+  ): number {
+    const bytes = end - start + 1 + key.end - key.at;
+    if (this.#names.length - this.#namesUsed < bytes) {
+      // Labels of the event keep the earlier buffer.
+      this.#names = Buffer.allocUnsafe(Math.max(firstNameBytes, bytes, 2 * this.#names.length));
+      this.#namesUsed = 0;
+    }
+    const names = this.#names;
+    const nameAt = this.#namesUsed;
+    let at = nameAt + prefix.copy(names, nameAt, start, end);
+    names[at++] = dot;
+    if (isEscaped) at += unescape(this.#bytes, key.at, key.end, names.subarray(at));
+    else at += this.#bytes.copy(names, at, key.at, key.end);
+    this.#namesUsed = at;
+    this.#slots.addedBytes += bytes;
+    return nameAt;
   }
 
   /** The last of repeated `labels` objects counts, as for other keys. */
@@ -82,21 +228,7 @@ export class EventReader {
     this.#slots.labels.dropLabelsObject();
     this.#slots.kind[field.labels] = slotKind.absent;
     if (this.#bytes[at] === openBrace) return this.#readMembers(at, labelOrigin.labelsObject);
-    return this.#readField(field.labels, at);
-  }
-
-  #readField(index: number, at: number): number {
-    const first = this.#bytes[at]!;
-    if (first === quote) {
-      const scanned = scanText(this.#bytes, this.#view, at + 1);
-      const end = scanned < 0 ? ~scanned : scanned;
-      const kind = scanned < 0 ? slotKind.escapedString : slotKind.plainString;
-      this.#slots.set(index, kind, at + 1, end);
-      return end + 1;
-    }
-    const end = skipValue(this.#bytes, at, this.#maxDepth - 1);
-    this.#slots.set(index, toSlotKind(first), at, end);
-    return end;
+    return this.readField(field.labels, at);
   }
 
   /** @param index of the label, or -1 to skip the value */

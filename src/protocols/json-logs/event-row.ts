@@ -31,12 +31,6 @@ const mustBeStrings = [
   field.host,
 ] as const;
 
-/** Bits of the fields that become labels unless they fill their column. */
-const optionalFields = fieldKeys.reduce((bits, _key, index) => {
-  const isFixed = index === field.labels || mustBeStrings.some((required) => required === index);
-  return isFixed ? bits : bits | bit(index);
-}, 0);
-
 const fieldKeyBytes = fieldKeys.map((key) => Buffer.from(key));
 const backslash = 0x5c;
 const letterN = 0x6e;
@@ -49,6 +43,10 @@ const rowOverheadBytes = 256;
 
 /** @returns the reason to reject the event, or '' */
 export function findFault(slots: EventSlots): string {
+  // What may be stored as a whole is never rejected for a field.
+  if (!slots.isAbsent(field.whole)) {
+    return slots.labels.overflowed ? `more than ${maxLabels} labels` : '';
+  }
   for (const index of mustBeStrings) {
     if (!slots.isAbsent(index) && !slots.isString(index)) {
       return `${fieldKeys[index]} is not a string`;
@@ -82,16 +80,26 @@ export class EventRowWriter {
     const service = chooseService(slots);
     const host = chooseHost(slots);
     const time = this.#chooseTime();
-    const traceId = this.#chooseHexId(field.traceId, 32);
-    const spanId = this.#chooseHexId(field.spanId, 16);
-    const used = bit(message) | bit(severity) | bit(service) | bit(host) | bit(time);
-    this.#keepAsLabels(slots.filled & optionalFields & ~(used | bit(traceId) | bit(spanId)));
-    rows.reserve(2 * eventBytes + rowOverheadBytes);
+    const namespace = slots.isAbsent(field.serviceNamespace) ? -1 : field.serviceNamespace;
+    const traceId = this.#chooseHexId(field.traceId, field.dottedTraceId, 32);
+    const spanId = this.#chooseHexId(field.spanId, field.dottedSpanId, 16);
+    slots.markUsed(message);
+    slots.markUsed(severity);
+    slots.markUsed(service);
+    slots.markUsed(namespace);
+    slots.markUsed(host);
+    slots.markUsed(time);
+    slots.markUsed(traceId);
+    slots.markUsed(spanId);
+    slots.markUsed(field.whole);
+    slots.eachUnused(this.#keepAsLabel);
+    // The whole event may be the message besides its labels, of which some also fill columns.
+    rows.reserve(4 * eventBytes + slots.addedBytes + rowOverheadBytes);
     rows.time(this.#time);
     rows.time(undefined);
     this.#writeSeverity(severity, eventBytes, message === field.shortMessage);
     this.#writeString(service);
-    this.#writeString(slots.isAbsent(field.serviceNamespace) ? -1 : field.serviceNamespace);
+    this.#writeString(namespace);
     this.#writeString(host);
     if (message === field.log) this.#dropLineBreak(message);
     this.#writeString(message);
@@ -132,34 +140,34 @@ export class EventRowWriter {
     return parseTimeText(text, 0, unescape(this.#bytes, start, end, text));
   }
 
-  /** @returns `index` if its slot has a W3C trace context id: hex digits, not all zero; else -1 */
-  #chooseHexId(index: number, digits: number): number {
+  #chooseHexId(canonical: number, alias: number, digits: number): number {
+    if (this.#isHexId(canonical, digits)) return canonical;
+    return this.#isHexId(alias, digits) ? alias : -1;
+  }
+
+  /** Whether its slot has a W3C trace context id: hex digits, not all zero. */
+  #isHexId(index: number, digits: number): boolean {
     const start = this.#slots.start[index]!;
-    if (this.#slots.kind[index] !== slotKind.plainString) return -1;
-    if (this.#slots.end[index]! - start !== digits) return -1;
+    if (this.#slots.kind[index] !== slotKind.plainString) return false;
+    if (this.#slots.end[index]! - start !== digits) return false;
     let anyBit = 0;
     for (let i = start; i < start + digits; i += 1) {
       const digit = this.#bytes[i]!;
       const lower = digit | 0x20;
-      if (!((digit >= 0x30 && digit <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return -1;
+      if (!((digit >= 0x30 && digit <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return false;
       anyBit |= digit ^ 0x30;
     }
-    return anyBit === 0 ? -1 : index;
+    return anyBit !== 0;
   }
 
-  /** @param fields bits of slots */
-  #keepAsLabels(fields: number): void {
+  readonly #keepAsLabel = (index: number): void => {
     const slots = this.#slots;
-    for (let rest = fields; rest !== 0; rest &= rest - 1) {
-      const index = 31 - Math.clz32(rest & -rest);
-      if (slots.isAbsent(index)) continue;
-      const label = slots.labels.keep(fieldKeyBytes[index]!);
-      if (label < 0) continue;
-      const escaped = slots.kind[index] === slotKind.escapedString;
-      const kind = escaped ? valueKind.escaped : valueKind.verbatim;
-      slots.labels.set(label, kind, slots.start[index]!, slots.end[index]!);
-    }
-  }
+    const label = slots.labels.keep(fieldKeyBytes[index]!);
+    if (label < 0) return;
+    const escaped = slots.kind[index] === slotKind.escapedString;
+    const kind = escaped ? valueKind.escaped : valueKind.verbatim;
+    slots.labels.set(label, kind, slots.start[index]!, slots.end[index]!);
+  };
 
   /** Docker's lines end with the escape of a line break. */
   #dropLineBreak(index: number): void {
@@ -228,9 +236,14 @@ export class EventRowWriter {
   }
 
   #writeLabelValue(label: number): void {
-    const { kind, valueStart, valueEnd } = this.#slots.labels;
+    const { kind, valueStart, valueEnd, given } = this.#slots.labels;
     if (label < 0 || kind[label] === valueKind.absent) {
       this.#rows.byte(0);
+      return;
+    }
+    if (kind[label] === valueKind.given) {
+      const value = given[label]!;
+      this.#rows.bytes(value, 0, value.length);
       return;
     }
     this.#writeRange(kind[label] === valueKind.escaped, valueStart[label]!, valueEnd[label]!);
@@ -251,8 +264,4 @@ export class EventRowWriter {
 function toWord(text: string, sent: { isNumber: boolean; isSyslog: boolean }): string {
   if (sent.isSyslog) return toSyslogWord(text);
   return sent.isNumber ? toSeverityWord(text) : text.toUpperCase();
-}
-
-function bit(index: number): number {
-  return index < 0 ? 0 : 1 << index;
 }

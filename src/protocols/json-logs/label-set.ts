@@ -4,8 +4,8 @@
  */
 import { createKeyTable, findKey, hashKey } from '../../codec/key-table.ts';
 
-/** How to copy the bytes of a value; null counts as absent. */
-export const valueKind = { absent: 0, verbatim: 1, escaped: 2 } as const;
+/** How to copy the bytes of a value; null counts as absent. A given value is not in the event. */
+export const valueKind = { absent: 0, verbatim: 1, escaped: 2, given: 3 } as const;
 export type ValueKind = (typeof valueKind)[keyof typeof valueKind];
 
 /** Origin of a label. The `labels` object takes precedence over a top-level key. */
@@ -15,20 +15,26 @@ export type LabelOrigin = (typeof labelOrigin)[keyof typeof labelOrigin];
 /** More labels reject the event. */
 export const maxLabels = 1000;
 /** Has room for fields that become labels. */
-const capacity = 1024;
+const capacity = 1056;
 const tableSize = 4096;
 const maxStamp = 0xffff;
 
-/** Label keys that also fill the Kubernetes columns, in the order of those columns. */
+/**
+ * Label keys that also fill the Kubernetes columns, in the order of those columns: OpenTelemetry's,
+ * those of ECS, and those of Fluent Bit's filter.
+ */
 const kubernetesKeys = [
-  'k8s.cluster.name',
-  'k8s.namespace.name',
-  'k8s.node.name',
-  'k8s.pod.name',
-  'k8s.container.name',
-  'k8s.deployment.name',
+  ['k8s.cluster.name', 'orchestrator.cluster.name'],
+  ['k8s.namespace.name', 'kubernetes.namespace', 'kubernetes.namespace_name'],
+  ['k8s.node.name', 'kubernetes.node.name', 'kubernetes.host'],
+  ['k8s.pod.name', 'kubernetes.pod.name', 'kubernetes.pod_name'],
+  ['k8s.container.name', 'kubernetes.container.name', 'kubernetes.container_name'],
+  ['k8s.deployment.name', 'kubernetes.deployment.name'],
 ] as const;
-const kubernetesTable = createKeyTable(kubernetesKeys);
+const kubernetesTable = createKeyTable(kubernetesKeys.flat());
+const kubernetesColumns = kubernetesKeys.flatMap((keys, column) => keys.map(() => column));
+const letterK = 0x6b;
+const letterO = 0x6f;
 
 export class LabelSet {
   count = 0;
@@ -40,6 +46,8 @@ export class LabelSet {
   readonly valueStart = new Int32Array(capacity);
   readonly valueEnd = new Int32Array(capacity);
   readonly kind = new Uint8Array(capacity);
+  /** Values of kind `given`. */
+  readonly given: Buffer[] = [];
   /** Index of the label that fills each Kubernetes column, or -1. */
   readonly kubernetes = new Int32Array(kubernetesKeys.length).fill(-1);
   readonly #origin = new Uint8Array(capacity);
@@ -102,6 +110,12 @@ export class LabelSet {
     this.valueEnd[index] = end;
   }
 
+  /** Sets a value that is not in the event. */
+  give(index: number, value: Buffer): void {
+    this.kind[index] = valueKind.given;
+    this.given[index] = value;
+  }
+
   /** Number of labels that are not null. */
   present(): number {
     let present = 0;
@@ -128,10 +142,10 @@ export class LabelSet {
     this.keyEnd[index] = end;
     this.kind[index] = valueKind.absent;
     this.#origin[index] = origin;
-    if (source[start] === 0x6b && source[start + 1] === 0x38) {
-      const column = findKey(kubernetesTable, source, start, end);
-      if (column >= 0) {
-        this.kubernetes[column] = index;
+    if (source[start] === letterK || source[start] === letterO) {
+      const key = findKey(kubernetesTable, source, start, end);
+      if (key >= 0) {
+        this.kubernetes[kubernetesColumns[key]!] = index;
         this.#hasKubernetes = true;
       }
     }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../model/protocol.ts';
+import type { RequestTarget } from '../../model/request.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
 import { toText } from './json-logs.ts';
@@ -30,7 +31,8 @@ const description: IngestDescription = {
   details:
     'Accepts JSON values one after another (NDJSON), an array of them, lines of text, or logfmt, ' +
     'by content type; gzip, deflate and zstd. Events have the fields of `/logs`. An event that ' +
-    'cannot be read is rejected with the number of its line, and the others are stored.',
+    'cannot be read is rejected with the number of its line, and the others are stored. With ' +
+    '`?status=202` the status is that of `/logs`.',
   request: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: body }])),
   answers: {
     200: {
@@ -44,6 +46,11 @@ const description: IngestDescription = {
     },
   },
 };
+
+/** 200 by default: some senders take the 202 of `/logs` for a failure, and others expect it. */
+function wantsAccepted(target: RequestTarget | undefined): boolean {
+  return target?.query.get('status') === '202';
+}
 
 export function createLines({ ingest }: Config): Protocol {
   const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
@@ -68,7 +75,10 @@ export function createLines({ ingest }: Config): Protocol {
       const isArray = format === 'json' && /^\s*\[/.test(bytes.toString('latin1', 0, 100));
       return isArray ? decodeDocument(bytes, limits) : decodeLines(bytes, format, limits);
     },
-    // Not 202 as for /logs: some senders take that for a failure.
-    reply: (batch) => ({ status: 200, contentType: 'application/json', body: toText(batch) }),
+    reply: (batch, _format, target) => ({
+      status: wantsAccepted(target) ? 202 : 200,
+      contentType: 'application/json',
+      body: toText(batch),
+    }),
   };
 }

@@ -71,7 +71,7 @@ export function createLoki({ ingest }: Config): Protocol {
     http: {
       path: 'loki/api/v1/push',
       prefix: 'loki',
-      tokenPath: '/loki/api/v1/push',
+      tokenPaths: ['/loki/api/v1/push'],
       description,
     },
     tokenPlace: 'basic',
