@@ -14,7 +14,10 @@ const parameterPattern = new RegExp(
   'y',
 );
 
-type Accepted = Pick<Protocol, 'mediaTypes' | 'codings' | 'formatAdvice'>;
+type Accepted = Pick<
+  Protocol,
+  'mediaTypes' | 'takesAnyMediaType' | 'codings' | 'codingAliases' | 'formatAdvice'
+>;
 
 /** @throws AppError `unsupported_media` */
 export function bodyFormat(headers: RequestHeaders, accepted: Accepted): BodyFormat {
@@ -25,6 +28,7 @@ export function bodyFormat(headers: RequestHeaders, accepted: Accepted): BodyFor
 function mediaTypeOf(values: readonly string[], accepted: Accepted): Omit<BodyFormat, 'coding'> {
   const { mediaTypes: rules } = accepted;
   const names = rules.map(({ name }) => name);
+  if (accepted.takesAnyMediaType) return { mediaType: names[0] ?? '', parameters: noParameters };
   const [value, second] = values;
   if (value === undefined) {
     throw unsupported('cannot determine the content type: none was sent', names, accepted);
@@ -75,11 +79,14 @@ function readParameters(text: string, rule: MediaTypeRule): Map<string, string> 
 
 /** Several codings are a chain, which no protocol accepts. */
 function codingOf(values: readonly string[], accepted: Accepted): ContentCoding {
-  const { codings } = accepted;
+  const { codings, codingAliases = {} } = accepted;
   const sent = values.length === 0 ? 'identity' : values.join(',').trim().toLowerCase();
   // Two names of one coding (RFC 9110 §8.4.1.3).
   const name = sent === 'x-gzip' ? 'gzip' : sent;
-  const coding = codings.find((candidate) => candidate === name);
+  const alias = sent.replaceAll(' ', '');
+  const coding = Object.hasOwn(codingAliases, alias)
+    ? codingAliases[alias]
+    : codings.find((candidate) => candidate === name);
   if (coding !== undefined) return coding;
   const message = `cannot accept the content encoding ${JSON.stringify(sent.slice(0, 100))}`;
   throw unsupported(message, codings, accepted);

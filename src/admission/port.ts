@@ -116,7 +116,10 @@ export interface Admission {
     request: { kind: ReceiverKind; peerAddress: string; headers: RequestHeaders },
   ): void;
   /** @throws AppError `unsupported_media` */
-  bodyFormat(headers: RequestHeaders, rules: Pick<Protocol, 'mediaTypes' | 'codings'>): BodyFormat;
+  bodyFormat(
+    headers: RequestHeaders,
+    rules: Pick<Protocol, 'mediaTypes' | 'takesAnyMediaType' | 'codings' | 'codingAliases'>,
+  ): BodyFormat;
   /** @throws AppError `too_large` if the declared length exceeds `maxBodyBytes` */
   checkDeclaredLength(headers: RequestHeaders, maxBodyBytes: number): void;
   /** @throws AppError `quota_exceeded` if a bucket is known to be empty or in debt */

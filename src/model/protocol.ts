@@ -166,8 +166,14 @@ export interface Protocol {
   /** Where the token may be besides `Authorization: Bearer`. */
   readonly tokenPlace?: TokenPlace;
   readonly mediaTypes: readonly MediaTypeRule[];
+  /**
+   * Senders name any content type, or none; the first of `mediaTypes` is that of every body.
+   */
+  readonly takesAnyMediaType?: true;
   /** Includes `identity` if bodies without a content coding are accepted. */
   readonly codings: readonly ContentCoding[];
+  /** Further values of `Content-Encoding`, without spaces. */
+  readonly codingAliases?: Readonly<Record<string, ContentCoding>>;
   /** What to change in a sender whose format is refused; ends the message of a 415. */
   readonly formatAdvice?: string;
   /** Largest body on the wire, in any format. */

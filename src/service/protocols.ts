@@ -1,10 +1,11 @@
 /** The list of wire protocols. */
 import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
-import { createDatadog } from '../protocols/json-logs/datadog.ts';
+import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
+import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
-import { createLoki } from '../protocols/json-logs/loki.ts';
+import { createLoki } from '../protocols/json-logs/loki/loki.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
@@ -15,6 +16,7 @@ export function createProtocols(config: Config): Protocol[] {
     createLines(config),
     createLoki(config),
     createDatadog(config),
+    createGelf(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),

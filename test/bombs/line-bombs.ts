@@ -154,4 +154,18 @@ export const lineBombs: readonly Bomb[] = [
       return toDatadog(jsonAround('[', entry, '{}]', largeBytes));
     },
   },
+  {
+    name: 'three million empty messages of GELF',
+    expected: [413],
+    make: () => ({ way: 'gelf', headers: {}, body: repeated('{}', largeBytes) }),
+  },
+  {
+    name: 'a message of GELF with two million fields of one name',
+    expected: [202],
+    make: () => ({
+      way: 'gelf',
+      headers: {},
+      body: jsonAround('{"short_message":"a"', ',"_":1', '}', largeBytes),
+    }),
+  },
 ];

@@ -9,7 +9,16 @@ export interface Target {
   readonly quickstart: Quickstart;
 }
 
-export type Way = 'json' | 'lines' | 'loki' | 'datadog' | 'otlp' | 'push' | 'write' | 'grpc';
+export type Way =
+  | 'json'
+  | 'lines'
+  | 'loki'
+  | 'datadog'
+  | 'gelf'
+  | 'otlp'
+  | 'push'
+  | 'write'
+  | 'grpc';
 
 export interface Sent {
   readonly way: Way;
@@ -28,6 +37,7 @@ export function send(target: Target, sent: Sent): Promise<number> {
     lines: [new URL('lines', json.url).href, json.token],
     loki: [new URL('loki/api/v1/push', json.url).href, json.token],
     datadog: [new URL('datadog/api/v2/logs', json.url).href, json.token],
+    gelf: [new URL('gelf', json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],
     write: [prometheus.writeUrl, prometheus.token],

@@ -131,6 +131,22 @@ const datadogByKey: Wire = {
     }),
 };
 
+const gelf: Wire = {
+  ...jsonLogs,
+  name: 'GELF',
+  protocol: 'gelf',
+  headers: {},
+  strangeHeaders: [{ 'Content-Encoding': 'br' }],
+  encode: (mark, records) =>
+    Buffer.from(
+      range(records)
+        .map((n) => JSON.stringify({ version: '1.1', host: 'a', short_message: mark, _n: n }))
+        .join('\n'),
+    ),
+  encodePartlyBad: (mark) => Buffer.from(`{"short_message":"${mark}"}{"short_message":1}`),
+  ...overHttp('gelf'),
+};
+
 function keyHeaders(authorization: readonly string[]): Record<string, string> {
   // Names in different case are different members and one header.
   const [first, second] = authorization.map((value) => value.replace('Bearer ', ''));
@@ -149,4 +165,5 @@ export const logWires: readonly Wire[] = [
   lokiByToken,
   datadog,
   datadogByKey,
+  gelf,
 ];

@@ -17,6 +17,7 @@ import { damageProtobuf } from './damage-protobuf.ts';
 import { damageText, type Words } from './damage-text.ts';
 import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
 import * as metrics from './metric-requests.ts';
+import { jsonWords, queryWords, textWords } from './words.ts';
 import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
 
 /** A decoder and its input generators. */
@@ -37,67 +38,6 @@ export interface BatchSubject extends Subject<Outcome> {
 }
 
 type Making = Pick<Subject, 'create' | 'damage' | 'wrap'>;
-
-const jsonWords: Words = [
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  'null',
-  'true',
-  '{}',
-  '[]',
-  '""',
-  '"message"',
-  '"labels"',
-  '"timestamp"',
-  '"resourceLogs"',
-  '"logRecords"',
-  '"timeUnixNano"',
-  '"body"',
-  '"attributes"',
-  '"intValue"',
-  '"kvlistValue"',
-  '"\\ud800"',
-  '"\\u0000"',
-  '"\\x"',
-  '"0123456789abcdef0123456789ABCDEF"',
-  '['.repeat(70),
-  '{"a":'.repeat(70),
-  '/* */',
-];
-
-const textWords: Words = [
-  '{',
-  '}',
-  ',',
-  '=',
-  '"',
-  '#',
-  '# EOF',
-  '# TYPE m0 histogram\n',
-  '# TYPE up0 counter\n',
-  '# HELP m0 again\n',
-  '# UNIT m0 seconds\n',
-  '{le="+Inf"}',
-  '{"quoted.name",a="b"}',
-  '__name__="x"',
-  '# {a="b"} 1 1',
-  '_total',
-  '_bucket',
-  '_created',
-  '\n',
-  '\r\n',
-  '\t',
-  ' ',
-  '=~',
-  '!~',
-  "'",
-  '`',
-  '\\x41',
-];
 
 const ofText = (words: Words, create: Making['create']): Making => ({
   create,
@@ -203,6 +143,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     { protocol: 'datadog', mediaType: 'application/json' },
     ofText(jsonWords, jsonLogs),
   ),
+  batches(
+    'gelf',
+    { protocol: 'gelf', mediaType: 'application/json' },
+    ofText(jsonWords, (random, records) => ndjsonOf(jsonLogs(random, records))),
+  ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(
     'otlp_protobuf',
@@ -253,21 +198,6 @@ const logQueries = [
   'service:checkout severity>=error (timeout OR "connection reset") -path:*health*',
   'status:[500 TO 599] NOT user:* host:(a OR b) message:/time(out|d)/',
 ] as const;
-const queryWords: Words = [
-  'OR',
-  'AND',
-  'NOT',
-  '(',
-  ')',
-  '[',
-  ' TO ',
-  ']',
-  ':',
-  ':>=',
-  '"',
-  '/',
-  '-',
-];
 
 /** Other parsers. */
 const readSubjects: readonly Subject[] = [

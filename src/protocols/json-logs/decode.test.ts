@@ -150,7 +150,8 @@ describe('labels', () => {
     ['alias of another shape', '{"message":"a","service":["x"]}', { service: '["x"]' }],
     [
       'objects of ECS have dotted names',
-      '{"message":"a","service":{"version":"1","node":{"name":"n"}},"host":{"name":"h","ip":["::1"]}}',
+      '{"message":"a","service":{"version":"1","node":{"name":"n"}},' +
+        '"host":{"name":"h","ip":["::1"]}}',
       { 'service.version': '1', 'service.node.name': 'n', 'host.ip': '["::1"]' },
     ],
     ['other objects stay JSON', '{"message":"a","user":{"id":7}}', { user: '{"id":7}' }],

@@ -1,22 +1,16 @@
 /** Reads one JSON log event into slots without building objects; does not validate the event. */
 import {
-  closeBrace,
-  comma,
-  expectColon,
-  failAt,
   openBrace,
   openBracket,
   quote,
-  scanString,
   scanText,
   skipScalar,
-  skipSpace,
   skipValue,
-  unescape,
 } from '../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../codec/key-table.ts';
 import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts';
-import { type LabelOrigin, labelOrigin, valueKind } from './label-set.ts';
+import { type TakeMember, walkMembers } from './json-walk.ts';
+import { labelOrigin, valueKind } from './label-set.ts';
 
 const letterN = 0x6e;
 const minus = 0x2d;
@@ -30,7 +24,6 @@ export interface EventDialect {
 }
 
 export const plainEvents: EventDialect = { flattened: 'ecs', isTolerant: false };
-export const documents: EventDialect = { flattened: 'all', isTolerant: true };
 
 /** Objects of ECS with fields that have columns, errors as loggers write them, and Kubernetes. */
 const ecsTable = createKeyTable([
@@ -49,6 +42,12 @@ const maxLevels = 4;
 const maxPrefixBytes = 64;
 const firstNameBytes = 4096;
 const maxKeptNameBytes = 64 * 1024;
+
+interface Place {
+  /** The position of a value, and how many names it is below. */
+  readonly at: number;
+  readonly level: number;
+}
 
 export class EventReader {
   readonly #bytes: Buffer;
@@ -75,7 +74,7 @@ export class EventReader {
    */
   read(at: number): number {
     this.clear();
-    const end = this.#readMembers(at, labelOrigin.topLevel);
+    const end = walkMembers(this.#bytes, at, this.#takeField);
     if (this.#dialect.isTolerant) this.#slots.set(field.whole, slotKind.other, at, end);
     return end;
   }
@@ -88,7 +87,7 @@ export class EventReader {
 
   /** Reads the members of an object beside those that were read. @returns the position after it */
   readMore(at: number): number {
-    return this.#readMembers(at, labelOrigin.topLevel);
+    return walkMembers(this.#bytes, at, this.#takeField);
   }
 
   /** Reads a value into a slot. @returns the position after it */
@@ -122,35 +121,11 @@ export class EventReader {
     return this.#readLabel(this.#slots.labels.add(source, start, end, labelOrigin.topLevel), at);
   }
 
-  #readMembers(at: number, origin: LabelOrigin): number {
-    const bytes = this.#bytes;
-    at = skipSpace(bytes, at + 1);
-    if (bytes[at] === closeBrace) return at + 1;
-    for (;;) {
-      if (bytes[at] !== quote) failAt(bytes, at, 'a key in quotes');
-      at = skipSpace(bytes, this.#readMember(at + 1, origin));
-      if (bytes[at] === closeBrace) return at + 1;
-      if (bytes[at] !== comma) failAt(bytes, at, "',' or '}'");
-      at = skipSpace(bytes, at + 1);
-    }
-  }
+  readonly #takeField: TakeMember = (source, start, end, at) =>
+    this.readValue(source, start, end, at);
 
-  /** @param at the position after the opening quote of the key */
-  #readMember(at: number, origin: LabelOrigin): number {
-    const bytes = this.#bytes;
-    const scanned = scanString(bytes, at);
-    if (scanned >= 0) {
-      return this.#readOf(origin, bytes, at, scanned, expectColon(bytes, scanned + 1));
-    }
-    const key = Buffer.allocUnsafe(~scanned - at);
-    const keyLength = unescape(bytes, at, ~scanned, key);
-    return this.#readOf(origin, key, 0, keyLength, expectColon(bytes, ~scanned + 1));
-  }
-
-  #readOf(origin: LabelOrigin, source: Buffer, start: number, end: number, at: number): number {
-    if (origin === labelOrigin.topLevel) return this.readValue(source, start, end, at);
-    return this.#readLabel(this.#slots.labels.add(source, start, end, origin), at);
-  }
+  readonly #takeLabel: TakeMember = (source, start, end, at) =>
+    this.#readLabel(this.#slots.labels.add(source, start, end, labelOrigin.labelsObject), at);
 
   #isFlattened(source: Buffer, start: number, end: number): boolean {
     if (end - start > maxPrefixBytes) return false;
@@ -158,37 +133,20 @@ export class EventReader {
   }
 
   /** Reads an object whose members have the name of their object before their own. */
-  #readNested(
-    source: Buffer,
-    start: number,
-    end: number,
-    place: { at: number; level: number },
-  ): number {
-    const bytes = this.#bytes;
+  #readNested(source: Buffer, start: number, end: number, place: Place): number {
     const level = place.level + 1;
-    let at = skipSpace(bytes, place.at + 1);
-    if (bytes[at] === closeBrace) return at + 1;
-    for (;;) {
-      if (bytes[at] !== quote) failAt(bytes, at, 'a key in quotes');
-      const scanned = scanString(bytes, at + 1);
-      const keyEnd = scanned < 0 ? ~scanned : scanned;
-      const valueAt = expectColon(bytes, keyEnd + 1);
-      const nameAt = this.#addName(source, start, end, { at: at + 1, end: keyEnd }, scanned < 0);
+    return walkMembers(this.#bytes, place.at, (key, keyStart, keyEnd, at) => {
+      const bytes = end - start + 1 + keyEnd - keyStart;
+      const nameAt = this.#reserveName(bytes);
       const names = this.#names;
-      at = this.#readNamed(names, nameAt, this.#namesUsed, { at: valueAt, level });
-      at = skipSpace(bytes, at);
-      if (bytes[at] === closeBrace) return at + 1;
-      if (bytes[at] !== comma) failAt(bytes, at, "',' or '}'");
-      at = skipSpace(bytes, at + 1);
-    }
+      const dotAt = nameAt + source.copy(names, nameAt, start, end);
+      names[dotAt] = dot;
+      key.copy(names, dotAt + 1, keyStart, keyEnd);
+      return this.#readNamed(names, nameAt, nameAt + bytes, { at, level });
+    });
   }
 
-  #readNamed(
-    names: Buffer,
-    start: number,
-    end: number,
-    place: { at: number; level: number },
-  ): number {
+  #readNamed(names: Buffer, start: number, end: number, place: Place): number {
     const { at, level } = place;
     if (this.#bytes[at] === openBrace && level <= maxLevels && end - start <= maxPrefixBytes) {
       return this.#readNested(names, start, end, place);
@@ -198,36 +156,24 @@ export class EventReader {
     return this.#readLabel(this.#slots.labels.add(names, start, end, labelOrigin.topLevel), at);
   }
 
-  /** Appends `prefix.key`. @returns its position; its end is `#namesUsed` */
-  #addName(
-    prefix: Buffer,
-    start: number,
-    end: number,
-    key: { at: number; end: number },
-    isEscaped: boolean,
-  ): number {
-    const bytes = end - start + 1 + key.end - key.at;
+  /** @returns the position in `#names` */
+  #reserveName(bytes: number): number {
     if (this.#names.length - this.#namesUsed < bytes) {
       // Labels of the event keep the earlier buffer.
       this.#names = Buffer.allocUnsafe(Math.max(firstNameBytes, bytes, 2 * this.#names.length));
       this.#namesUsed = 0;
     }
-    const names = this.#names;
-    const nameAt = this.#namesUsed;
-    let at = nameAt + prefix.copy(names, nameAt, start, end);
-    names[at++] = dot;
-    if (isEscaped) at += unescape(this.#bytes, key.at, key.end, names.subarray(at));
-    else at += this.#bytes.copy(names, at, key.at, key.end);
-    this.#namesUsed = at;
+    const at = this.#namesUsed;
+    this.#namesUsed += bytes;
     this.#slots.addedBytes += bytes;
-    return nameAt;
+    return at;
   }
 
   /** The last of repeated `labels` objects counts, as for other keys. */
   #readLabels(at: number): number {
     this.#slots.labels.dropLabelsObject();
     this.#slots.kind[field.labels] = slotKind.absent;
-    if (this.#bytes[at] === openBrace) return this.#readMembers(at, labelOrigin.labelsObject);
+    if (this.#bytes[at] === openBrace) return walkMembers(this.#bytes, at, this.#takeLabel);
     return this.readField(field.labels, at);
   }
 

@@ -9,6 +9,7 @@ import {
   scanString,
   skipSpace,
   skipValue,
+  unescape,
 } from '../../codec/json-scanner.ts';
 
 /** @returns the position after the string */
@@ -26,6 +27,37 @@ export function nextElement(body: Buffer, at: number): number {
   at = skipSpace(body, at + 1);
   if (body[at] === closeBracket) failAt(body, at, 'an element');
   return at;
+}
+
+/**
+ * Takes a member, whose key is a range of `source`, and whose value is at `at` of the body.
+ * @returns the position after the value
+ */
+export type TakeMember = (source: Buffer, start: number, end: number, at: number) => number;
+
+/**
+ * Calls `take` for each member of the object at `at`, which reads its value.
+ * @returns the position after the object. @throws AppError `malformed`
+ */
+export function walkMembers(body: Buffer, at: number, take: TakeMember): number {
+  at = skipSpace(body, at + 1);
+  if (body[at] === closeBrace) return at + 1;
+  for (;;) {
+    if (body[at] !== quote) failAt(body, at, 'a key in quotes');
+    at = skipSpace(body, takeMember(body, at + 1, take));
+    if (body[at] === closeBrace) return at + 1;
+    if (body[at] !== comma) failAt(body, at, "',' or '}'");
+    at = skipSpace(body, at + 1);
+  }
+}
+
+/** @param at the position after the opening quote of the key */
+function takeMember(body: Buffer, at: number, take: TakeMember): number {
+  const scanned = scanString(body, at);
+  if (scanned >= 0) return take(body, at, scanned, expectColon(body, scanned + 1));
+  const key = Buffer.allocUnsafe(~scanned - at);
+  const keyLength = unescape(body, at, ~scanned, key);
+  return take(key, 0, keyLength, expectColon(body, ~scanned + 1));
 }
 
 /**

@@ -6,10 +6,10 @@ import {
   openBracket,
   quote,
   skipSpace,
-} from '../../codec/json-scanner.ts';
-import { nextElement, readObject } from './json-walk.ts';
-import { maxLabels } from './label-set.ts';
-import { EventLines, tooManyLabels } from './loki-events.ts';
+} from '../../../codec/json-scanner.ts';
+import { nextElement, readObject } from '../json-walk.ts';
+import { maxLabels } from '../label-set.ts';
+import { EventLines, tooManyLabels } from '../loki/loki-events.ts';
 
 /** @throws AppError `malformed` | `too_large` */
 export function* eachDatadogPiece(body: Buffer, maxDepth: number): Generator<Buffer> {

@@ -1,19 +1,19 @@
 /** Datadog's logs intake, version 2 (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { maxListedRejections } from '../../codec/rejections.ts';
-import type { Config } from '../../config/schema.ts';
-import type { Batch } from '../../model/batch.ts';
-import { AppError } from '../../model/errors.ts';
+import { maxListedRejections } from '../../../codec/rejections.ts';
+import type { Config } from '../../../config/schema.ts';
+import type { Batch } from '../../../model/batch.ts';
+import { AppError } from '../../../model/errors.ts';
 import type {
   EncodedProblem,
   IngestDescription,
   Problem,
   Protocol,
   Reply,
-} from '../../model/protocol.ts';
+} from '../../../model/protocol.ts';
 import { eachDatadogPiece } from './datadog-events.ts';
-import { createPiecesDecoder } from './decode-lines.ts';
+import { createPiecesDecoder } from '../decode-lines.ts';
 
 /** The body as sent, its events, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;

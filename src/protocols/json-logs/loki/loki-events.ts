@@ -1,5 +1,5 @@
 /** Entries of Loki as JSON events: labels and structured metadata are members of their event. */
-import { AppError } from '../../model/errors.ts';
+import { AppError } from '../../../model/errors.ts';
 
 const pieceBytes = 256 * 1024;
 /** Labels are repeated in each event of their stream. */

@@ -1,10 +1,10 @@
 /** Loki's push API: streams of entries, in JSON or in protobuf with snappy. */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { maxListedRejections } from '../../codec/rejections.ts';
-import type { Config } from '../../config/schema.ts';
-import type { Batch } from '../../model/batch.ts';
-import { AppError } from '../../model/errors.ts';
+import { maxListedRejections } from '../../../codec/rejections.ts';
+import type { Config } from '../../../config/schema.ts';
+import type { Batch } from '../../../model/batch.ts';
+import { AppError } from '../../../model/errors.ts';
 import type {
   BodyFormat,
   EncodedProblem,
@@ -13,8 +13,8 @@ import type {
   Protocol,
   Reply,
   Unframed,
-} from '../../model/protocol.ts';
-import { createPiecesDecoder } from './decode-lines.ts';
+} from '../../../model/protocol.ts';
+import { createPiecesDecoder } from '../decode-lines.ts';
 import { eachJsonPiece } from './loki-json.ts';
 import { eachProtobufPiece } from './loki-protobuf.ts';
 

@@ -1,10 +1,10 @@
 /** Logs in the form of Datadog: what becomes of their fields, and what is refused. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { configSchema } from '../../config/schema.ts';
-import type { Batch } from '../../model/batch.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
-import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
+import { configSchema } from '../../../config/schema.ts';
+import type { Batch } from '../../../model/batch.ts';
+import { blankSeriesView } from '../../../model/series-view.ts';
+import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { createDatadog } from './datadog.ts';
 
 const datadog = createDatadog(configSchema.parse({}));

@@ -1,6 +1,6 @@
 /** A push request of Loki in protobuf (logproto.PushRequest) as events, one in each line. */
-import { ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
-import { AppError } from '../../model/errors.ts';
+import { ProtobufWire, toTag, wireType } from '../../../codec/protobuf-wire.ts';
+import { AppError } from '../../../model/errors.ts';
 import { EventLines, tooManyLabels, toMembers } from './loki-events.ts';
 
 const tag = {

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { configSchema } from '../../config/schema.ts';
-import type { Batch } from '../../model/batch.ts';
-import { AppError } from '../../model/errors.ts';
-import type { BodyFormat } from '../../model/protocol.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
-import { lokiJson, lokiProtobuf, type LokiStream } from '../../../test/protocols/loki-push.ts';
-import { bytesField, text } from '../../../test/harness/proto-wire.ts';
-import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
+import { configSchema } from '../../../config/schema.ts';
+import type { Batch } from '../../../model/batch.ts';
+import { AppError } from '../../../model/errors.ts';
+import type { BodyFormat } from '../../../model/protocol.ts';
+import { blankSeriesView } from '../../../model/series-view.ts';
+import { lokiJson, lokiProtobuf, type LokiStream } from '../../../../test/protocols/loki-push.ts';
+import { bytesField, text } from '../../../../test/harness/proto-wire.ts';
+import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { createLoki } from './loki.ts';
 
 const loki = createLoki(configSchema.parse({}));

@@ -7,8 +7,8 @@ import {
   openBracket,
   skipSpace,
   skipValue,
-} from '../../codec/json-scanner.ts';
-import { endOfString, nextElement, readObject } from './json-walk.ts';
+} from '../../../codec/json-scanner.ts';
+import { endOfString, nextElement, readObject } from '../json-walk.ts';
 import { EventLines, tooManyLabels, toMembers } from './loki-events.ts';
 
 const maxDepth = 16;

@@ -1,0 +1,74 @@
+/** GELF over HTTP, as Graylog takes it: a message in each request, or several one after another. */
+import { z } from 'zod';
+import { maxListedRejections } from '../../../codec/rejections.ts';
+import type { Config } from '../../../config/schema.ts';
+import type { IngestDescription, Protocol } from '../../../model/protocol.ts';
+import { createPiecesDecoder } from '../decode-lines.ts';
+import { toText } from '../json-logs.ts';
+import { openGelfMessages } from './gelf-events.ts';
+
+/** The body as sent, its rows, and the copy of these for the queue. */
+const heapBytesPerBodyByte = 4;
+const json = 'application/json';
+
+const message = z.looseObject({
+  version: z.string().optional(),
+  host: z.string().optional(),
+  short_message: z.string(),
+  full_message: z.string().optional(),
+  timestamp: z.number().optional().meta({ description: 'Seconds, with a fraction.' }),
+  level: z.int().optional().meta({ description: 'A severity of syslog, 0 to 7.' }),
+});
+
+const description: IngestDescription = {
+  operationId: 'gelf',
+  summary: 'Send messages in GELF',
+  details:
+    'Accepts a message of GELF 1.1, or several one after another, of any content type, plain or ' +
+    'in gzip, deflate or zstd. Additional fields become labels, without their underscore.',
+  request: {
+    [json]: {
+      schema: message,
+      examples: {
+        one: { version: '1.1', host: 'web-1', short_message: 'paid', level: 6, _user: '7' },
+      },
+    },
+  },
+  answers: {
+    202: {
+      description: 'Everything counted in `accepted` is durable.',
+      content: {
+        [json]: {
+          schema: z.looseObject({ accepted: z.int() }),
+          examples: { all: { accepted: 1 } },
+        },
+      },
+    },
+  },
+};
+
+export function createGelf({ ingest }: Config): Protocol {
+  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+  const decode = createPiecesDecoder(openGelfMessages);
+  return {
+    name: 'gelf',
+    kind: 'http_json',
+    http: { path: 'gelf', tokenPaths: ['/gelf'], description },
+    tokenPlace: 'basic',
+    mediaTypes: [{ name: json }],
+    takesAnyMediaType: true,
+    codings: ['identity', 'gzip', 'deflate', 'zstd'],
+    // Python's handlers name both and send zlib.
+    codingAliases: { 'gzip,deflate': 'deflate' },
+    maxBodyBytes,
+    limits: {
+      maxEvents: jsonMaxEvents,
+      maxDepth: jsonMaxDepth,
+      maxRejections: maxListedRejections,
+    },
+    heapBytesPerBodyByte,
+    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+    decode: (body, _format, { limits }) => decode([body].values(), limits),
+    reply: (batch) => ({ status: 202, contentType: json, body: toText(batch) }),
+  };
+}

@@ -1,0 +1,22 @@
+/** Clients that have no types, as far as tests use them. */
+declare module 'winston-log2gelf' {
+  import type { EventEmitter } from 'node:events';
+  export default class Log2gelf extends EventEmitter {
+    constructor(options: object);
+    log(info: object, done: () => void): void;
+  }
+}
+
+declare module 'splunk-logging' {
+  interface Context {
+    readonly message: unknown;
+    readonly severity?: string;
+    readonly metadata?: object;
+  }
+  export class Logger {
+    constructor(config: object);
+    requestOptions: Record<string, unknown>;
+    send(context: Context, done: (error: unknown, answer: unknown, body: unknown) => void): void;
+    flush(done: (error: unknown, answer: unknown, body: unknown) => void): void;
+  }
+}
