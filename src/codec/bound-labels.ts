@@ -1,6 +1,6 @@
 /** `le` of classic histograms and `quantile` of summaries, spelled as Prometheus 3 spells them. */
 import type { Label } from '../model/metric-plan.ts';
-import { metricNameLabel } from './series-labels.ts';
+import { metricNameLabel } from '../model/metric-plan.ts';
 
 /**
  * Spells the bounds of a scraped series in one way: `1` and `1.00` become `1.0`, so that a bucket

@@ -3,7 +3,7 @@
  * (https://prometheus.io/docs/concepts/data_model): the canonical form and the id derived from it.
  */
 import { hash } from 'node:crypto';
-import type { Label } from '../model/metric-plan.ts';
+import { type Label, metricNameLabel } from '../model/metric-plan.ts';
 
 export interface LabelLimits {
   readonly maxLabels: number;
@@ -12,8 +12,6 @@ export interface LabelLimits {
   /** In UTF-16 units. */
   readonly maxLabelValueLength: number;
 }
-
-export const metricNameLabel = '__name__';
 
 export interface Series {
   /** A UInt128 as four words, the lowest first. */

@@ -3,8 +3,12 @@
  * https://prometheus.io/docs/prometheus/latest/querying/basics/#time-series-selectors Pure.
  */
 import { AppError } from '../model/errors.ts';
-import type { LabelMatcher, MatcherType, Selector } from '../model/metric-plan.ts';
-import { metricNameLabel } from '../codec/series-labels.ts';
+import {
+  type LabelMatcher,
+  type MatcherType,
+  type Selector,
+  metricNameLabel,
+} from '../model/metric-plan.ts';
 import { readQuoted } from '../promql/parser/quoted-text.ts';
 
 const blank = /(?:[ \t\r\n]|#[^\n]*)*/y;

@@ -4,6 +4,9 @@
  */
 import type { ReadableStream } from './plan.ts';
 
+/** The label that holds the name of a metric. */
+export const metricNameLabel = '__name__';
+
 export type Label = readonly [name: string, value: string];
 
 export type MatcherType = 'equal' | 'notEqual' | 'matches' | 'notMatches';

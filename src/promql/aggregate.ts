@@ -1,4 +1,5 @@
 /** Aggregation operators: `sum by (job) (…)`, `topk(5, …)` and the others. */
+import { metricNameLabel } from '../model/metric-plan.ts';
 import type { Aggregation } from './parser/ast.ts';
 import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -14,7 +15,6 @@ import {
   withLabel,
 } from './labels.ts';
 import { createGroup } from './groups.ts';
-import { metricNameLabel } from '../codec/series-labels.ts';
 import { pick, type SeriesGroup } from './pick.ts';
 import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell } from './values.ts';
 

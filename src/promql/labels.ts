@@ -1,6 +1,5 @@
 /** Sets of labels: sorted by name, without empty values. */
-import { metricNameLabel } from '../codec/series-labels.ts';
-import type { Label } from '../model/metric-plan.ts';
+import { type Label, metricNameLabel } from '../model/metric-plan.ts';
 
 export type Labels = readonly Label[];
 

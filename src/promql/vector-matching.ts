@@ -2,7 +2,7 @@
  * Operators between two vectors: pairs series with equal matching labels.
  * https://prometheus.io/docs/prometheus/latest/querying/operators/#vector-matching
  */
-import { metricNameLabel } from '../codec/series-labels.ts';
+import { metricNameLabel } from '../model/metric-plan.ts';
 import { type BinaryExpr, type Matching } from './parser/ast.ts';
 import { calculateNoted, changesQuantity, operandAt } from './operators.ts';
 import { executionError } from './errors.ts';

@@ -4,13 +4,8 @@ import type { BatchId, BatchOwner, StampedBatch } from '../../src/model/batch.ts
 import type { SamplesPlan, Selector, SeriesPlan } from '../../src/model/metric-plan.ts';
 import { toDay } from '../../src/codec/metric-rows.ts';
 import { MetricWriter, type Time } from '../../src/codec/metric-writer.ts';
-import {
-  compareUtf8,
-  encodeLabels,
-  metricNameLabel,
-  toSeries,
-} from '../../src/codec/series-labels.ts';
-import type { Label } from '../../src/model/metric-plan.ts';
+import { compareUtf8, encodeLabels, toSeries } from '../../src/codec/series-labels.ts';
+import { type Label, metricNameLabel } from '../../src/model/metric-plan.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

@@ -1,6 +1,5 @@
 /** `absent` and `absent_over_time`. */
-import { metricNameLabel } from '../../codec/series-labels.ts';
-import type { LabelMatcher } from '../../model/metric-plan.ts';
+import { type LabelMatcher, metricNameLabel } from '../../model/metric-plan.ts';
 import { noLabels, toLabels } from '../labels.ts';
 import type { Expr } from '../parser/ast.ts';
 import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell } from '../values.ts';

@@ -2,8 +2,7 @@
  * `info(v, {…})`: adds labels of info metrics to series of the same instance and job.
  * https://prometheus.io/docs/prometheus/latest/querying/functions/#info
  */
-import { metricNameLabel } from '../../codec/series-labels.ts';
-import type { LabelMatcher } from '../../model/metric-plan.ts';
+import { type LabelMatcher, metricNameLabel } from '../../model/metric-plan.ts';
 import { type Expr, type Subquery, type VectorSelector } from '../parser/ast.ts';
 import { executionError } from '../errors.ts';
 import type { Evaluation } from '../evaluation.ts';

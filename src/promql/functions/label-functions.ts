@@ -1,5 +1,5 @@
 /** `label_replace` and `label_join`. */
-import { metricNameLabel } from '../../codec/series-labels.ts';
+import { metricNameLabel } from '../../model/metric-plan.ts';
 import { executionError } from '../errors.ts';
 import { labelValue, withLabel } from '../labels.ts';
 import { wholePattern } from '../matchers.ts';

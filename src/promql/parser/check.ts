@@ -1,6 +1,5 @@
 /** The rules of PromQL that its grammar does not express: types, arguments and modifiers. */
-import { metricNameLabel } from '../../codec/series-labels.ts';
-import type { LabelMatcher } from '../../model/metric-plan.ts';
+import { type LabelMatcher, metricNameLabel } from '../../model/metric-plan.ts';
 import {
   type BinaryExpr,
   type Call,

@@ -1,6 +1,5 @@
 /** Parses PromQL into its syntax tree: precedence climbing over the tokens. */
-import type { LabelMatcher, MatcherType } from '../../model/metric-plan.ts';
-import { metricNameLabel } from '../../codec/series-labels.ts';
+import { type LabelMatcher, type MatcherType, metricNameLabel } from '../../model/metric-plan.ts';
 import {
   type Aggregation,
   type AggregationOp,
@@ -21,11 +20,17 @@ import { TokenReader } from './token-reader.ts';
 
 /** @throws QueryError `bad_data` with line and column */
 export function parseQuery(text: string): Expr {
+  const expr = parseSyntax(text);
+  checkExpr(text, expr);
+  return expr;
+}
+
+/** Without the check of types. @throws QueryError `bad_data` with line and column */
+export function parseSyntax(text: string): Expr {
   const reader = new TokenReader(text);
   if (reader.peek().kind === 'end') throw reader.error('no expression found in input');
   const expr = parseExpr(reader, 0);
   if (reader.peek().kind !== 'end') throw reader.unexpected();
-  checkExpr(text, expr);
   return expr;
 }
 

@@ -1,7 +1,6 @@
 /** Expressions as text: in one line, or split where they are long. */
-import { metricNameLabel } from '../../codec/series-labels.ts';
 import { isPlainMetricName, quoteName } from '../labels.ts';
-import type { LabelMatcher } from '../../model/metric-plan.ts';
+import { type LabelMatcher, metricNameLabel } from '../../model/metric-plan.ts';
 import type {
   Aggregation,
   BinaryExpr,

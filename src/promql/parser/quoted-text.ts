@@ -35,14 +35,14 @@ export function readQuoted(text: string, start: number): QuotedText | undefined 
   const quote = text[start];
   if (quote === '`') return readRaw(text, start);
   if (quote !== '"' && quote !== "'") return undefined;
-  const pieces: Buffer[] = [];
+  const bytes: number[] = [];
   for (let at = start + 1; at < text.length; ) {
     const unit = text[at];
-    if (unit === quote) return toText(pieces, at + 1);
+    if (unit === quote) return toText(bytes, at + 1);
     if (unit === '\n') return faultAt(at, 'a line ends inside of quotes');
     const piece = unit === '\\' ? readEscape(text, at, quote) : readPlain(text, at);
     if (piece === undefined) return faultAt(at, 'this escape is unknown');
-    pieces.push(piece.bytes);
+    for (const byte of piece.bytes) bytes.push(byte);
     at = piece.end;
   }
   return faultAt(text.length, 'the quotes are not closed');
@@ -55,7 +55,7 @@ function readRaw(text: string, start: number): QuotedText {
 }
 
 interface Piece {
-  readonly bytes: Buffer;
+  readonly bytes: Iterable<number>;
   readonly end: number;
 }
 
@@ -63,14 +63,14 @@ interface Piece {
 function readPlain(text: string, at: number): Piece {
   plainText.lastIndex = at;
   const found = plainText.exec(text)?.[0] ?? text[at]!;
-  return { bytes: Buffer.from(found), end: at + found.length };
+  return { bytes: encoder.encode(found), end: at + found.length };
 }
 
 function readEscape(text: string, at: number, quote: string): Piece | undefined {
   const letter = text[at + 1] ?? '';
-  if (letter === quote) return { bytes: Buffer.from(quote), end: at + 2 };
+  if (letter === quote) return { bytes: encoder.encode(quote), end: at + 2 };
   const byte = Object.hasOwn(byteEscapes, letter) ? byteEscapes[letter] : undefined;
-  if (byte !== undefined) return { bytes: Buffer.of(byte), end: at + 2 };
+  if (byte !== undefined) return { bytes: [byte], end: at + 2 };
   return readNumericEscape(text, at);
 }
 
@@ -80,22 +80,23 @@ function readNumericEscape(text: string, at: number): Piece | undefined {
   if (match === null) return undefined;
   const [whole, byteHex, shortHex, longHex, octal] = match;
   const end = at + whole.length;
-  if (byteHex !== undefined) return { bytes: Buffer.of(Number.parseInt(byteHex, 16)), end };
+  if (byteHex !== undefined) return { bytes: [Number.parseInt(byteHex, 16)], end };
   if (octal !== undefined) {
     const byte = Number.parseInt(octal, 8);
-    return byte > 255 ? undefined : { bytes: Buffer.of(byte), end };
+    return byte > 255 ? undefined : { bytes: [byte], end };
   }
   const point = Number.parseInt(shortHex ?? longHex ?? '', 16);
   const isCharacter = point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
-  return isCharacter ? { bytes: Buffer.from(String.fromCodePoint(point)), end } : undefined;
+  return isCharacter ? { bytes: encoder.encode(String.fromCodePoint(point)), end } : undefined;
 }
 
+const encoder = new TextEncoder();
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Escapes may encode bytes that are not UTF-8. */
-function toText(pieces: readonly Buffer[], end: number): QuotedText {
+function toText(bytes: readonly number[], end: number): QuotedText {
   try {
-    return { value: utf8.decode(Buffer.concat(pieces)), end, fault: undefined };
+    return { value: utf8.decode(Uint8Array.from(bytes)), end, fault: undefined };
   } catch {
     return faultAt(end, 'the quoted bytes are no UTF-8');
   }

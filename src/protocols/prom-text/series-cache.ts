@@ -1,6 +1,6 @@
 /** Caches valid series of one format by their text, which senders repeat with each push. */
-import { metricNameLabel, toSeries } from '../../codec/series-labels.ts';
-import type { Label } from '../../model/metric-plan.ts';
+import { toSeries } from '../../codec/series-labels.ts';
+import { type Label, metricNameLabel } from '../../model/metric-plan.ts';
 import { SeriesMemo } from '../../codec/series-memo.ts';
 import { NumberScanner } from './numbers.ts';
 

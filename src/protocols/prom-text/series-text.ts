@@ -3,8 +3,8 @@
  * bytes, so that this path favours precise errors over speed.
  */
 import { spellBounds } from '../../codec/bound-labels.ts';
-import { type LabelLimits, metricNameLabel, toCanonicalLabels } from '../../codec/series-labels.ts';
-import type { Label } from '../../model/metric-plan.ts';
+import { type LabelLimits, toCanonicalLabels } from '../../codec/series-labels.ts';
+import { type Label, metricNameLabel } from '../../model/metric-plan.ts';
 import {
   closeBrace,
   comma,

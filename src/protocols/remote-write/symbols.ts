@@ -1,5 +1,6 @@
 /** The table of texts of a remote_write 2.0 request. */
-import { type LabelLimits, metricNameLabel } from '../../codec/series-labels.ts';
+import { metricNameLabel } from '../../model/metric-plan.ts';
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { AppError } from '../../model/errors.ts';
 
 const maxSymbols = 2_000_000;

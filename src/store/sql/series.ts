@@ -3,15 +3,15 @@
  * samples of a series and each day of receipt. Pure.
  */
 import { toDay } from '../../codec/metric-rows.ts';
-import { metricNameLabel } from '../../codec/series-labels.ts';
-import type {
-  Label,
-  LabelMatcher,
-  MetadataPlan,
-  MetricMetadata,
-  SamplesPlan,
-  Selector,
-  SeriesPlan,
+import {
+  type Label,
+  type LabelMatcher,
+  type MetadataPlan,
+  type MetricMetadata,
+  type SamplesPlan,
+  type Selector,
+  type SeriesPlan,
+  metricNameLabel,
 } from '../../model/metric-plan.ts';
 import type { ReadableStream } from '../../model/plan.ts';
 import {
