@@ -38,7 +38,7 @@ const renames = {
 };
 
 /** The explorer, from what all pages see to what sees all pages. */
-const explorerLayers = ['api', 'styles', 'parts', 'charts', 'app', 'manage'];
+const explorerLayers = ['api', 'styles', 'parts', 'charts', 'app', 'links', 'manage'];
 /** A page does not know another page; ui/src/app/pages.tsx loads them all. */
 const explorerPages = readdirSync('ui/src').filter(
   (name) => !name.includes('.') && !explorerLayers.includes(name),

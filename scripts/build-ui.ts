@@ -42,7 +42,7 @@ function hashInputs(): string {
     'openapi/stream.json',
     'package-lock.json',
     'scripts/build-ui.ts',
-    ...globSync('src/{query,model}/*.ts', { cwd: repository }),
+    ...globSync('src/{query,model,promql}/**/*.ts', { cwd: repository }),
     ...globSync('ui/{*,src/**/*}', {
       cwd: repository,
       exclude: (path) =>

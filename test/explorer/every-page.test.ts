@@ -43,7 +43,9 @@ suite('every page', { skip }, () => {
     await until(async () => (await service.list({})).logs.length === 7, { what: 'the logs' });
     paths = [
       '/explore/logs',
-      '/explore/metrics?metric=level',
+      '/explore/metrics',
+      '/explore/metrics?metric=level&q=level&q=sum(level)%2B1',
+      `/explore/metrics?of=serviceName:${encodeURIComponent(markup)}`,
       '/receivers',
       `/receivers/${receivers.http_json.receiverId}`,
       `/receivers/${receivers.http_json.receiverId}?tab=status`,

@@ -2,7 +2,8 @@
 
 /** For example `1.2 M`. */
 export function formatValue(value: number): string {
-  if (!Number.isFinite(value)) return String(value);
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   const size = Math.abs(value);
   if (size !== 0 && size < 0.001) return value.toExponential(2);
   return compact.format(value);

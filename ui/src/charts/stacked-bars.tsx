@@ -2,12 +2,14 @@
  * Counts over time as stacked bars with range selection. One SVG path per series keeps 500 buckets
  * fast and lets CSS change the theme.
  */
-import { useEffect, useId, useMemo, useRef, useState } from 'react';
+import { useId, useMemo } from 'react';
 import { barEdges, bucketEdge, roundMax, shortCount, stackPaths } from './bar-layout.ts';
 import { BarsReadout } from './bars-readout.tsx';
 import styles from './stacked-bars.module.css';
-import { spanText, timeTicks } from './time-ticks.ts';
+import { TimeAxis } from './time-axis.tsx';
+import { spanText } from './time-ticks.ts';
 import { type BucketSpan, useBrush } from './use-brush.ts';
+import { useWidth } from './use-width.ts';
 
 export interface BarSeries {
   readonly name: string;
@@ -84,7 +86,9 @@ export function StackedBars(props: StackedBarsProps) {
           />
         )}
       </div>
-      <Axis startMs={startMs} endMs={endMs} width={width} isUtc={isUtc} />
+      <div className={styles.axis}>
+        <TimeAxis startMs={startMs} endMs={endMs} width={width} isUtc={isUtc} />
+      </div>
       <p id={summaryId} className="only-read">
         {summaryOf(props, totals)}
       </p>
@@ -129,39 +133,6 @@ function Marked({ span: { first, last }, buckets, width, isChosen }: MarkedProps
   const { right } = barEdges(last, buckets, width);
   const className = isChosen ? styles.chosen : styles.pointed;
   return <div className={className} style={{ left, width: right - left }} />;
-}
-
-type AxisProps = Pick<StackedBarsProps, 'startMs' | 'endMs' | 'isUtc'> & { readonly width: number };
-
-function Axis({ startMs, endMs, width, isUtc }: AxisProps) {
-  const maxTicks = Math.max(2, Math.floor(width / 90));
-  const ticks = timeTicks({ startMs, endMs, maxTicks, isUtc });
-  const ratio = (ms: number) => (ms - startMs) / (endMs - startMs);
-  return (
-    <div className={styles.axis} aria-hidden="true">
-      {ticks
-        // A label at the edge would be cut off.
-        .filter(({ ms }) => ratio(ms) * width > 20 && ratio(ms) * width < width - 20)
-        .map(({ ms, label }) => (
-          <span key={ms} style={{ left: `${ratio(ms) * 100}%` }}>
-            {label}
-          </span>
-        ))}
-    </div>
-  );
-}
-
-function useWidth() {
-  const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [frame, width] as const;
 }
 
 function totalsOf(series: readonly BarSeries[], buckets: number): number[] {

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { type AlignedColumn, alignSeries } from './aligned-series.ts';
+import { formatTime } from '../parts/text/time-text.ts';
 import { useThemeColors, useThemeKey } from './theme-colors.ts';
 import { formatValue } from './format-value.ts';
 import styles from './time-lines.module.css';
@@ -17,64 +18,37 @@ export interface TimeLinesProps {
   /** Accessible name. */
   readonly label: string;
   readonly onBrush: (fromMs: number, untilMs: number) => void;
+  /** By click, or with the arrow keys and Enter: the time of the nearest point in Unix ms. */
+  readonly onPick?: (ms: number) => void;
+  /** The value axis includes zero; default false. */
+  readonly isZeroBased?: boolean;
+  /** Must be stable. */
+  readonly format?: (value: number) => string;
 }
 
 const height = 320;
 /** Pixels of the value axis. */
 const axisWidth = 70;
 
-export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: TimeLinesProps) {
+export function TimeLines(props: TimeLinesProps) {
+  const { lines, fromMs, untilMs, isUtc, label, isZeroBased, format = formatValue } = props;
   const holder = useRef<HTMLDivElement>(null);
-  const brush = useRef(onBrush);
+  const plot = useRef<uPlot>(undefined);
+  const latest = useRef(props);
   const [pointer, setPointer] = useState<Pointer | undefined>();
   const colors = useThemeColors();
   const theme = useThemeKey();
   const data = useMemo(() => alignSeries(lines), [lines]);
   useEffect(() => {
-    brush.current = onBrush;
+    latest.current = props;
   });
 
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const text = colors('--text-quiet');
-    const grid = { stroke: colors('--line'), width: 1 };
-    const axis = { stroke: text, grid, ticks: grid, font: '12px system-ui' };
-    const chart = new uPlot(
-      {
-        width: element.clientWidth,
-        height,
-        tzDate: (seconds) => toDate(seconds, isUtc),
-        legend: { show: false },
-        cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
-        scales: { x: { range: [fromMs / 1000, untilMs / 1000] } },
-        axes: [
-          { ...axis, values: timeLabels },
-          { ...axis, size: axisWidth, values: (_, ticks) => ticks.map(formatValue) },
-        ],
-        series: [
-          {},
-          ...lines.map(({ name, color }) => ({
-            label: name,
-            stroke: color,
-            width: 1.5,
-            points: { size: 4 },
-          })),
-        ],
-        hooks: {
-          setCursor: [({ cursor, over }) => setPointer(toPointer(cursor, over.clientWidth))],
-          setSelect: [
-            ({ select, posToVal }) => {
-              if (select.width < 4) return;
-              const edge = (left: number) => Math.round(posToVal(left, 'x') * 1000);
-              brush.current(edge(select.left), edge(select.left + select.width));
-            },
-          ],
-        },
-      },
-      data as unknown as [number[], ...AlignedColumn[]],
-      element,
-    );
+    const chart = createPlot(element, { ...props, format, data, colors, latest, setPointer });
+    plot.current = chart;
+    chart.over.addEventListener('click', () => pick(chart, latest.current));
     const observer = new ResizeObserver(() => {
       chart.setSize({ width: element.clientWidth, height });
     });
@@ -83,14 +57,120 @@ export function TimeLines({ lines, fromMs, untilMs, isUtc, label, onBrush }: Tim
       observer.disconnect();
       chart.destroy();
     };
-  }, [data, lines, fromMs, untilMs, isUtc, colors, theme]);
+  }, [data, lines, fromMs, untilMs, isUtc, isZeroBased, format, colors, theme]);
 
   return (
     <div className={styles.frame}>
-      <div ref={holder} className={styles.chart} role="img" aria-label={label} />
-      {pointer && <TimeReadout pointer={pointer} lines={lines} data={data} isUtc={isUtc} />}
+      {props.onPick ? (
+        <div
+          ref={holder}
+          className={styles.chart}
+          role="slider"
+          tabIndex={0}
+          aria-label={label}
+          aria-valuemin={1}
+          aria-valuemax={Math.max(1, data[0].length)}
+          aria-valuenow={(pointer?.index ?? data[0].length - 1) + 1}
+          aria-valuetext={pointer && textOf(pointer, props)}
+          onKeyDown={(event) => {
+            if (plot.current && moveByKey(plot.current, event.key, props)) event.preventDefault();
+          }}
+          onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
+        />
+      ) : (
+        <div ref={holder} className={styles.chart} role="img" aria-label={label} />
+      )}
+      {pointer && (
+        <TimeReadout pointer={pointer} lines={lines} data={data} isUtc={isUtc} format={format} />
+      )}
     </div>
   );
+}
+
+interface Plotting extends TimeLinesProps {
+  readonly format: (value: number) => string;
+  readonly data: ReturnType<typeof alignSeries>;
+  readonly colors: (property: string) => string;
+  readonly latest: { readonly current: TimeLinesProps };
+  readonly setPointer: (pointer: Pointer | undefined) => void;
+}
+
+function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
+  const { lines, fromMs, untilMs, isUtc, isZeroBased, format, data, colors } = plotting;
+  const text = colors('--text-quiet');
+  const grid = { stroke: colors('--line'), width: 1 };
+  const axis = { stroke: text, grid, ticks: grid, font: '12px system-ui' };
+  const options: uPlot.Options = {
+    width: element.clientWidth,
+    height,
+    tzDate: (seconds) => toDate(seconds, isUtc),
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
+    scales: {
+      x: { range: [fromMs / 1000, untilMs / 1000] },
+      y: isZeroBased ? { range: { min: atZero, max: atZero } } : {},
+    },
+    axes: [
+      { ...axis, values: timeLabels },
+      { ...axis, size: axisWidth, values: (_, ticks) => ticks.map(format) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ name, color }) => ({
+        label: name,
+        stroke: color,
+        width: 1.5,
+        points: { size: 4 },
+      })),
+    ],
+    hooks: {
+      setCursor: [({ cursor, over }) => plotting.setPointer(toPointer(cursor, over.clientWidth))],
+      setSelect: [
+        ({ select, posToVal }) => {
+          if (select.width < 4) return;
+          const edge = (left: number) => Math.round(posToVal(left, 'x') * 1000);
+          plotting.latest.current.onBrush(edge(select.left), edge(select.left + select.width));
+        },
+      ],
+    },
+  };
+  return new uPlot(options, data as unknown as [number[], ...AlignedColumn[]], element);
+}
+
+/** An axis that ends at zero unless data are beyond it. */
+const atZero: uPlot.Range.Limit = { soft: 0, mode: 1, pad: 0.1 };
+
+function pick({ cursor, data }: uPlot, { onPick }: TimeLinesProps): void {
+  const seconds = data[0][cursor.idx ?? -1];
+  if (seconds !== undefined) onPick?.(Math.round(seconds * 1000));
+}
+
+/** @returns whether the key has a meaning here */
+function moveByKey(chart: uPlot, key: string, props: TimeLinesProps): boolean {
+  const [seconds] = chart.data;
+  const last = seconds.length - 1;
+  const at = chart.cursor.idx ?? last + 1;
+  if (key === 'Enter') pick(chart, props);
+  const page = Math.max(1, Math.round(last / 10));
+  const targets: Readonly<Record<string, number>> = {
+    ArrowLeft: at - 1,
+    ArrowRight: at + 1,
+    PageDown: at - page,
+    PageUp: at + page,
+    Home: 0,
+    End: last,
+  };
+  const target = targets[key];
+  if (target === undefined || last < 0) return key === 'Enter';
+  const left = chart.valToPos(seconds[Math.max(0, Math.min(last, target))]!, 'x');
+  chart.setCursor({ left, top: height / 2 });
+  return true;
+}
+
+function textOf({ index }: Pointer, { lines, isUtc, format = formatValue }: TimeLinesProps) {
+  const words = lines.map(({ name, values }) => `${name} ${format(values[index] ?? NaN)}`);
+  const ms = lines[0]?.times[index] ?? 0;
+  return `${formatTime(new Date(ms).toISOString(), isUtc ? 'utc' : 'local')}: ${words.join(', ')}`;
 }
 
 function toPointer({ idx, left = 0 }: uPlot.Cursor, width: number): Pointer | undefined {

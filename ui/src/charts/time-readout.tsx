@@ -2,7 +2,6 @@
 import { LogText } from '../parts/text/log-text.tsx';
 import { formatTime } from '../parts/text/time-text.ts';
 import type { alignSeries, TimedValues } from './aligned-series.ts';
-import { formatValue } from './format-value.ts';
 import styles from './time-readout.module.css';
 
 export interface Line extends TimedValues {
@@ -25,12 +24,15 @@ export interface TimeReadoutProps {
   readonly lines: readonly Line[];
   readonly data: ReturnType<typeof alignSeries>;
   readonly isUtc: boolean;
+  readonly format: (value: number) => string;
 }
 
+/** More would not fit into the chart. */
+const maxRows = 12;
 /** How far to look back for the last sample of a series. */
 const lookBack = 50;
 
-export function TimeReadout({ pointer, lines, data, isUtc }: TimeReadoutProps) {
+export function TimeReadout({ pointer, lines, data, isUtc, format }: TimeReadoutProps) {
   const { index, left, isRightHalf } = pointer;
   const [seconds, ...columns] = data;
   const time = new Date((seconds[index] ?? 0) * 1000).toISOString();
@@ -47,15 +49,16 @@ export function TimeReadout({ pointer, lines, data, isUtc }: TimeReadoutProps) {
       aria-hidden="true"
     >
       <strong>{formatTime(time, isUtc ? 'utc' : 'local')}</strong>
-      {rows.map(({ line, value }) => (
+      {rows.slice(0, maxRows).map(({ line, value }) => (
         <div key={line.name} className={styles.row}>
           <span className={styles.swatch} style={{ background: line.color }} />
           <span className={styles.name}>
             <LogText text={line.name} />
           </span>
-          <span>{formatValue(value ?? 0)}</span>
+          <span>{format(value ?? 0)}</span>
         </div>
       ))}
+      {rows.length > maxRows && <span>and {rows.length - maxRows} more</span>}
     </div>
   );
 }

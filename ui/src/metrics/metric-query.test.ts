@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   formatMetricQuery,
+  maxQueries,
   type MetricQuery,
   parseMetricQuery,
   type Span,
@@ -19,19 +20,17 @@ const absolute = fc
   .map(([fromMs, ms]) => ({ kind: 'absolute' as const, fromMs, untilMs: fromMs + ms }));
 const queries: fc.Arbitrary<MetricQuery> = fc.record(
   {
-    metric: fc.string({ unit: 'grapheme' }),
-    labels: fc.array(
+    queries: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: maxQueries }),
+    range: fc.oneof(relative, absolute),
+    display: fc.constantFrom('lines', 'heat'),
+    isZeroBased: fc.boolean(),
+    related: fc.array(
       fc.record(
-        {
-          name: fc.stringMatching(/^[^:]+$/),
-          value: fc.string({ unit: 'grapheme' }),
-        },
+        { field: fc.stringMatching(/^[^:]+$/), value: fc.string({ unit: 'grapheme' }) },
         { noNullPrototype: true },
       ),
-      { maxLength: 4 },
+      { maxLength: 3 },
     ),
-    range: fc.oneof(relative, absolute),
-    mode: fc.constantFrom('auto', 'value', 'rate'),
   },
   { noNullPrototype: true },
 );
@@ -53,6 +52,14 @@ test('any URL parses', () => {
   );
   const backwards = '?from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z&range=constructor';
   assert.deepEqual(parseMetricQuery(backwards).range, { kind: 'relative', span: '1h' });
+});
+
+test('a link to a metric becomes its usual query', () => {
+  const queriesOf = (search: string) => parseMetricQuery(search).queries;
+  assert.deepEqual(queriesOf('?metric=level&label=site:north'), ['level{site="north"}']);
+  assert.deepEqual(queriesOf('?metric=turns_total'), ['rate(turns_total[5m])']);
+  assert.deepEqual(queriesOf('?metric=turns_total&mode=value'), ['turns_total']);
+  assert.deepEqual(queriesOf('?metric=level&q=up'), ['up']);
 });
 
 test('zooming out grows both ends, but not beyond now', () => {

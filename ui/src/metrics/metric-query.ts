@@ -1,16 +1,21 @@
 /** State of the metrics page and its URL. Pure. */
+import { printBuilt } from './build/built-query.ts';
+import { defaultQueryOf, type MetricType } from './browse/metric-families.ts';
 
 export interface MetricQuery {
-  /** Empty = no metric selected. */
-  readonly metric: string;
-  readonly labels: readonly LabelFilter[];
+  /** PromQL; may be unreadable or empty. None = no query yet. */
+  readonly queries: readonly string[];
   readonly range: MetricRange;
-  /** `auto`: rates for counters, values otherwise. */
-  readonly mode: 'auto' | 'value' | 'rate';
+  /** `heat`: the buckets of the first query that has some. */
+  readonly display: 'lines' | 'heat';
+  /** The value axis includes zero. */
+  readonly isZeroBased: boolean;
+  /** Fields of a log for which metrics are looked for, such as `serviceName:checkout`. */
+  readonly related: readonly RelatedField[];
 }
 
-export interface LabelFilter {
-  readonly name: string;
+export interface RelatedField {
+  readonly field: string;
   readonly value: string;
 }
 
@@ -28,46 +33,51 @@ const minuteMs = 60_000;
 export const spans = {
   '15m': 15 * minuteMs,
   '1h': 60 * minuteMs,
+  '3h': 180 * minuteMs,
   '6h': 360 * minuteMs,
+  '12h': 720 * minuteMs,
   '24h': 1440 * minuteMs,
+  '2d': 2 * 1440 * minuteMs,
   '7d': 7 * 1440 * minuteMs,
+  '30d': 30 * 1440 * minuteMs,
 } as const;
 export type Span = keyof typeof spans;
 
 const defaultSpan: Span = '1h';
-const modes = ['auto', 'value', 'rate'] as const;
+export const maxQueries = 10;
+const maxQueryLength = 4_000;
 
 export function parseMetricQuery(search: string): MetricQuery {
   const parameters = new URLSearchParams(search);
-  const labels = parameters.getAll('label').flatMap((pair) => {
-    const colon = pair.indexOf(':');
-    return colon < 1 ? [] : [{ name: pair.slice(0, colon), value: pair.slice(colon + 1) }];
-  });
+  const queries = parameters.getAll('q').slice(0, maxQueries);
   return {
-    metric: parameters.get('metric') ?? '',
-    labels,
+    queries: queries.length > 0 ? queries.map(cut) : queriesOfMetric(parameters),
     range: parseRange(parameters),
-    mode: modes.find((mode) => mode === parameters.get('mode')) ?? 'auto',
+    display: parameters.get('display') === 'heat' ? 'heat' : 'lines',
+    isZeroBased: parameters.get('axis') === 'zero',
+    related: pairsOf(parameters, 'of').map(([field, value]) => ({ field, value })),
   };
 }
 
 /** Defaults are omitted. */
-export function formatMetricQuery({ metric, labels, range, mode }: MetricQuery): string {
+export function formatMetricQuery(query: MetricQuery): string {
+  const { queries, range, related } = query;
   const parameters = new URLSearchParams();
-  if (metric !== '') parameters.set('metric', metric);
-  for (const { name, value } of labels) parameters.append('label', `${name}:${value}`);
+  for (const text of queries) parameters.append('q', text);
+  for (const { field, value } of related) parameters.append('of', `${field}:${value}`);
   if (range.kind === 'absolute') {
     parameters.set('from', new Date(range.fromMs).toISOString());
     parameters.set('until', new Date(range.untilMs).toISOString());
   } else if (range.span !== defaultSpan) {
     parameters.set('range', range.span);
   }
-  if (mode !== 'auto') parameters.set('mode', mode);
+  if (query.display === 'heat') parameters.set('display', 'heat');
+  if (query.isZeroBased) parameters.set('axis', 'zero');
   return parameters.toString();
 }
 
 export function boundsOf(range: MetricRange, nowMs: number): Bounds {
-  if (range.kind === 'absolute') return range;
+  if (range.kind === 'absolute') return { fromMs: range.fromMs, untilMs: range.untilMs };
   return { fromMs: nowMs - spans[range.span], untilMs: nowMs };
 }
 
@@ -76,6 +86,32 @@ export function widen(bounds: Bounds, nowMs: number): MetricRange {
   const lengthMs = bounds.untilMs - bounds.fromMs;
   const untilMs = Math.max(bounds.untilMs, Math.min(bounds.untilMs + lengthMs / 2, nowMs));
   return { kind: 'absolute', fromMs: Math.max(0, untilMs - 2 * lengthMs), untilMs };
+}
+
+/** `metric=up&label=job:api`: short links, and those of earlier versions. */
+function queriesOfMetric(parameters: URLSearchParams): string[] {
+  const metric = parameters.get('metric') ?? '';
+  if (metric === '') return [];
+  const filters = pairsOf(parameters, 'label').map(([name, value]) => ({
+    name,
+    op: '=' as const,
+    value,
+  }));
+  const types: Readonly<Record<string, MetricType>> = { rate: 'counter', value: 'gauge' };
+  const type = types[parameters.get('mode') ?? ''];
+  return [cut(printBuilt({ ...defaultQueryOf(metric, type), filters }))];
+}
+
+function pairsOf(parameters: URLSearchParams, name: string): (readonly [string, string])[] {
+  return parameters.getAll(name).flatMap((pair) => {
+    const colon = pair.indexOf(':');
+    return colon < 1 ? [] : [[pair.slice(0, colon), pair.slice(colon + 1)] as const];
+  });
+}
+
+/** A cut may split a surrogate pair, which a URL cannot encode. */
+function cut(text: string): string {
+  return text.slice(0, maxQueryLength).toWellFormed();
 }
 
 function parseRange(parameters: URLSearchParams): MetricRange {

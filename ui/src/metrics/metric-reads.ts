@@ -1,114 +1,150 @@
-/** Queries of the metrics page. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+/** Reads of the metrics page, by Prometheus' API. */
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { type Api, dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
-import type { Bounds, LabelFilter } from './metric-query.ts';
-import {
-  decodeReadResponse,
-  encodeReadRequest,
-  type Labels,
-  type SampledSeries,
-} from './remote-read.ts';
-
-/** Maximum of listed series. */
-export const maxListedSeries = 500;
+import { printSelector } from './build/built-query.ts';
+import { type MetricFamily, toFamilies } from './browse/metric-families.ts';
+import { type AnsweredSeries, type Grid, type Labels } from './chart/plotted-series.ts';
+import type { Bounds } from './metric-query.ts';
 
 const base = '/api/v1/prometheus/api/v1';
+/** Of one query; more are refused by no limit, but not readable either. */
+export const maxSeries = 500;
 
-export function useMetricNames(bounds: Bounds) {
+export interface QueryAnswer {
+  readonly series: readonly AnsweredSeries[];
+  /** Warnings and infos of the evaluation. */
+  readonly notes: readonly string[];
+}
+
+/** One answer per query, in their order; empty queries are not asked. */
+export function useRangeQueries(queries: readonly string[], grid: Grid) {
+  const { api } = useApp();
+  return useQueries({
+    queries: queries.map((query) => ({
+      queryKey: ['range query', query, grid],
+      enabled: query.trim() !== '',
+      placeholderData: keepPreviousData<QueryAnswer>,
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 60_000,
+      retry: false,
+      queryFn: ({ signal }: { signal: AbortSignal }) => queryRange(api, { query, grid, signal }),
+    })),
+  });
+}
+
+async function queryRange(
+  api: Api,
+  { query, grid, signal }: { query: string; grid: Grid; signal: AbortSignal },
+): Promise<QueryAnswer> {
+  const body = new URLSearchParams({
+    query,
+    start: String(grid.startMs / 1000),
+    end: String(grid.endMs / 1000),
+    step: String(grid.stepMs / 1000),
+    limit: String(maxSeries),
+  });
+  // By POST, since a query may be longer than a URL.
+  const response = await api.fetch(`${base}/query_range`, { method: 'POST', body, signal });
+  const { data, warnings = [], infos = [] } = (await response.json()) as RangeAnswer;
+  return { series: data.result, notes: [...warnings, ...infos] };
+}
+
+interface RangeAnswer {
+  readonly data: { readonly result: readonly AnsweredSeries[] };
+  readonly warnings?: readonly string[];
+  readonly infos?: readonly string[];
+}
+
+/** The metrics that have samples in this time, with what their senders tell of them. */
+export function useFamilies(bounds: Bounds) {
   const { api } = useApp();
   return useQuery({
     // New names may appear up to a minute late.
-    queryKey: ['metric names', Math.floor(bounds.fromMs / 60_000), bounds.untilMs - bounds.fromMs],
-    queryFn: ({ signal }) => labelValues(api, { name: '__name__', bounds, signal }),
+    queryKey: ['metric families', Math.floor(bounds.fromMs / 60_000), lengthOf(bounds)],
+    queryFn: async ({ signal }): Promise<readonly MetricFamily[]> => {
+      const [names, metadata] = await Promise.all([
+        labelValues(api, '__name__', { bounds, signal }),
+        dataOf(api.GET(`${base}/metadata`, { params: { query: {} }, signal })),
+      ]);
+      return toFamilies(names, metadata.data);
+    },
+    placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
 }
 
-export function useMetricType(metric: string) {
+/** Names of the labels that series of this metric have. */
+export function useLabelNames(metric: string, bounds: Bounds) {
   const { api } = useApp();
   return useQuery({
-    queryKey: ['metric metadata', metric],
+    queryKey: ['metric labels', metric, Math.floor(bounds.fromMs / 60_000), lengthOf(bounds)],
     enabled: metric !== '',
     queryFn: async ({ signal }) => {
-      const answer = await dataOf(
-        api.GET(`${base}/metadata`, { params: { query: { metric } }, signal }),
-      );
-      return answer.data[metric]?.[0] ?? null;
+      const query = { 'match[]': [printSelector({ metric, filters: [] })], ...toRange(bounds) };
+      const { data } = await dataOf(api.GET(`${base}/labels`, { params: { query }, signal }));
+      return data.filter((name) => name !== '__name__');
     },
+    staleTime: 60_000,
   });
 }
 
-/** Matching label sets. */
-export function useSeries(metric: string, labels: readonly LabelFilter[], bounds: Bounds) {
+/** @param label empty = none */
+export function useLabelValues(metric: string, label: string, bounds: Bounds) {
   const { api } = useApp();
   return useQuery({
-    queryKey: ['series', metric, labels, bounds],
-    enabled: metric !== '',
-    placeholderData: keepPreviousData,
+    queryKey: ['metric values', metric, label, Math.floor(bounds.fromMs / 60_000)],
+    enabled: metric !== '' && label !== '',
+    queryFn: ({ signal }) => {
+      const match = printSelector({ metric, filters: [] });
+      return labelValues(api, label, { bounds, signal, match });
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** Label sets of the series that match any of these selectors, cut at `limit`. */
+export function useSeries(selectors: readonly string[], bounds: Bounds, limit: number) {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: ['series', selectors, Math.floor(bounds.fromMs / 60_000), lengthOf(bounds)],
+    enabled: selectors.length > 0,
     queryFn: async ({ signal }): Promise<readonly Labels[]> => {
-      const query = {
-        'match[]': [toSelector(metric, labels)],
-        ...toRange(bounds),
-        limit: maxListedSeries + 1,
-      };
-      const answer = await dataOf(api.GET(`${base}/series`, { params: { query }, signal }));
-      return answer.data;
+      const query = { 'match[]': [...selectors], ...toRange(bounds), limit };
+      const { data } = await dataOf(api.GET(`${base}/series`, { params: { query }, signal }));
+      return data;
     },
+    staleTime: 60_000,
   });
 }
 
-/** Samples of exactly these series, in this order. */
-export function useSamples(series: readonly Labels[], bounds: Bounds) {
-  const { api } = useApp();
-  return useQuery({
-    queryKey: ['samples', series, bounds],
-    enabled: series.length > 0,
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<readonly SampledSeries[]> => {
-      const body = encodeReadRequest(series.map((labels) => ({ labels, ...bounds })));
-      const response = await api.fetch(`${base}/read`, {
-        method: 'POST',
-        body,
-        signal,
-        headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
-      });
-      const results = decodeReadResponse(new Uint8Array(await response.arrayBuffer()));
-      // The same labels also match series with additional labels.
-      return series.map((labels, index) => {
-        const size = Object.keys(labels).length;
-        const own = results[index]?.find((one) => Object.keys(one.labels).length === size);
-        return own ?? { labels, times: [], values: [] };
-      });
-    },
-  });
-}
-
-async function labelValues(
+export async function labelValues(
   api: Api,
-  asked: { name: string; bounds: Bounds; signal: AbortSignal },
-): Promise<readonly string[]> {
-  const { name, bounds, signal } = asked;
-  const answer = await dataOf(
-    api.GET(`${base}/label/{name}/values`, {
-      params: { path: { name }, query: toRange(bounds) },
-      signal,
-    }),
-  );
-  return answer.data;
+  name: string,
+  asked: { bounds: Bounds; signal?: AbortSignal; match?: string },
+): Promise<string[]> {
+  const { bounds, signal, match } = asked;
+  const query = { ...toRange(bounds), ...(match !== undefined && { 'match[]': [match] }) };
+  const params = { path: { name: escapeName(name) }, query };
+  const call = api.GET(`${base}/label/{name}/values`, { params, ...(signal && { signal }) });
+  return (await dataOf(call)).data;
+}
+
+/** A name that is no plain word is escaped, as Prometheus 3 does it in paths. */
+function escapeName(name: string): string {
+  if (/^[a-z_]\w*$/i.test(name)) return name;
+  const escaped = Array.from(name, (letter) => {
+    if (letter === '_') return '__';
+    return /\w/.test(letter) ? letter : `_${letter.codePointAt(0)!.toString(16)}_`;
+  });
+  return `U__${escaped.join('')}`;
+}
+
+function lengthOf({ fromMs, untilMs }: Bounds): number {
+  return untilMs - fromMs;
 }
 
 /** Unix seconds, as in Prometheus' API. */
-function toRange({ fromMs, untilMs }: Bounds): { start: string; end: string } {
+export function toRange({ fromMs, untilMs }: Bounds): { start: string; end: string } {
   return { start: String(fromMs / 1000), end: String(untilMs / 1000) };
-}
-
-function toSelector(metric: string, labels: readonly LabelFilter[]): string {
-  const all = [{ name: '__name__', value: metric }, ...labels];
-  return `{${all.map(({ name, value }) => `${quote(name)}=${quote(value)}`).join(',')}}`;
-}
-
-/** Names are quoted too: since Prometheus 3 they may contain any character. */
-function quote(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 }

@@ -1,69 +1,168 @@
-/** The metrics page: one metric, its series over time, filtered by labels. */
-import { useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
-import { useShortcuts } from '../app/shortcuts.ts';
-import { Card, Page } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
-import { MetricControls } from './metric-controls.tsx';
-import {
-  type Bounds,
-  boundsOf,
-  formatMetricQuery,
-  type MetricQuery,
-  parseMetricQuery,
-  widen,
-} from './metric-query.ts';
-import { useMetricNames } from './metric-reads.ts';
-import { MetricList } from './metric-list.tsx';
-import { MetricSeries } from './metric-series.tsx';
-import { NoMetrics } from './no-metrics.tsx';
+/** The metrics page: queries on top, one chart of all of them, and a browser of metrics. */
+import { useMemo, useState } from 'react';
 import { serviceNowMs } from '../api/service-clock.ts';
+import { useShortcuts } from '../app/shortcuts.ts';
+import { Button } from '../parts/controls/button.tsx';
+import { Icon } from '../parts/controls/icon.tsx';
+import { Loading } from '../parts/feedback/loading.tsx';
+import { Notice } from '../parts/feedback/notice.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { Card, Page } from '../parts/layout/page.tsx';
+import { Sheet } from '../parts/layout/sheet.tsx';
+import { MetricBrowser } from './browse/metric-browser.tsx';
+import { RelatedMetrics } from './browse/related-metrics.tsx';
+import { parseBuilt, printBuilt } from './build/built-query.ts';
+import { usePromqlOffers } from './build/promql-offers.ts';
+import { toFault } from './build/query-fault.ts';
+import { QueryRow } from './build/query-row.tsx';
+import { gridOf, toPlotted } from './chart/plotted-series.ts';
+import { PlotCard } from './chart/plot-card.tsx';
+import { unitOfAll } from './chart/query-unit.ts';
+import { formatMetricQuery, maxQueries, widen } from './metric-query.ts';
+import { useFamilies, useRangeQueries } from './metric-reads.ts';
+import { NoMetrics } from './no-metrics.tsx';
+import { RangeSelect } from './range-select.tsx';
+import { type MetricState, useMetricQuery } from './use-metric-query.ts';
 
 export function MetricsPage() {
-  const search = useSearch();
-  const query = parseMetricQuery(search);
-  const [, navigate] = useLocation();
-  // Relative ranges end at the time of the request, not of the render.
-  const [nowMs, setNowMs] = useState(serviceNowMs);
-  const bounds = toBounds(query, nowMs);
-  const names = useMetricNames(bounds);
-  const refresh = () => setNowMs(serviceNowMs());
-  const hrefOf = (part: Partial<MetricQuery>) =>
-    `/explore/metrics?${formatMetricQuery({ ...query, ...part })}`;
-  const change = (part: Partial<MetricQuery>) => {
-    refresh();
-    navigate(hrefOf(part));
-  };
+  const state = useMetricQuery();
+  const { query, bounds, change, refresh } = state;
+  const families = useFamilies(bounds);
+  const showMore = () => change({ range: widen(bounds, serviceNowMs()) });
   useShortcuts([
     { key: 'r', description: 'Refresh', group: 'Metrics', run: refresh },
-    { key: 'z', description: 'Double the time range', group: 'Metrics', run: () => showMore() },
+    { key: 'z', description: 'Double the time range', group: 'Metrics', run: showMore },
   ]);
-  const showMore = () => change({ range: widen(bounds, serviceNowMs()) });
-
+  const hrefOf = (text: string) => {
+    const next = { ...query, queries: [text], display: 'lines' as const, related: [] };
+    return `/explore/metrics?${formatMetricQuery(next)}`;
+  };
+  const all = families.data ?? [];
+  const isEmpty = families.data?.length === 0;
+  const isNew = query.queries.length === 0;
   return (
-    <Page title="Metrics">
-      <Card>
-        <MetricControls
-          query={query}
-          names={names.data ?? []}
-          onChange={change}
-          onRefresh={refresh}
+    <Page
+      title="Metrics"
+      actions={
+        <RangeSelect
+          range={query.range}
+          onRange={(range) => change({ range })}
           onWiden={showMore}
+          onRefresh={refresh}
         />
-      </Card>
-      {names.isError && <ProblemNotice error={names.error} onRetry={() => void names.refetch()} />}
-      {names.data?.length === 0 && <NoMetrics />}
-      {query.metric === '' && names.data !== undefined && names.data.length > 0 && (
-        <MetricList names={names.data} hrefOf={(metric) => hrefOf({ metric, labels: [] })} />
+      }
+    >
+      {families.isError && (
+        <ProblemNotice error={families.error} onRetry={() => void families.refetch()} />
       )}
-      {query.metric !== '' && (
-        <MetricSeries key={query.metric} query={query} bounds={bounds} onChange={change} />
+      {isEmpty && <NoMetrics />}
+      {families.isPending && isNew && <Loading what="Looking for metrics" />}
+      {!isNew && <Queries state={state} families={all} hrefOf={hrefOf} />}
+      {isNew &&
+        query.related.map((related) => (
+          <RelatedMetrics
+            key={related.field}
+            related={related}
+            families={all}
+            bounds={bounds}
+            hrefOf={hrefOf}
+          />
+        ))}
+      {isNew && families.data !== undefined && !isEmpty && (
+        <Card title={query.related.length > 0 ? 'All metrics' : 'Choose a metric'}>
+          <MetricBrowser families={all} hrefOf={hrefOf} />
+          <div>
+            <Button onPress={() => change({ queries: [''] })}>Write PromQL</Button>
+          </div>
+        </Card>
       )}
     </Page>
   );
 }
 
-function toBounds({ range }: MetricQuery, nowMs: number): Bounds {
-  const { fromMs, untilMs } = boundsOf(range, nowMs);
-  return { fromMs, untilMs };
+interface QueriesProps {
+  readonly state: MetricState;
+  readonly families: Parameters<typeof MetricBrowser>[0]['families'];
+  readonly hrefOf: (query: string) => string;
+}
+
+function Queries({ state, families, hrefOf }: QueriesProps) {
+  const { query, bounds, change } = state;
+  const { queries } = query;
+  const [isBrowsing, setIsBrowsing] = useState(false);
+  const offers = usePromqlOffers(bounds);
+  const grid = useMemo(() => gridOf(bounds), [bounds]);
+  const answers = useRangeQueries(queries, grid);
+  const series = useMemo(
+    () => answers.flatMap(({ data }, at) => (data ? toPlotted(data.series, grid, at) : [])),
+    // The answers are a new array on each render.
+    [grid, ...answers.map(({ data }) => data)],
+  );
+  const unit = unitOfAll(queries, families);
+  const setQuery = (at: number, text: string, display = query.display) =>
+    change({ queries: queries.with(at, text), display });
+  const notes = [...new Set(answers.flatMap(({ data }) => data?.notes ?? []))];
+  return (
+    <>
+      <Card>
+        {queries.map((text, at) => (
+          <QueryRow
+            // Queries have no identity but their place.
+            key={at}
+            at={at}
+            text={text}
+            refusal={answers[at]?.error ? toFault(text, answers[at].error) : undefined}
+            families={families}
+            offers={offers}
+            bounds={bounds}
+            onRun={(next, display) => setQuery(at, next, display)}
+            {...(queries.length > 1 && {
+              onRemove: () => change({ queries: queries.toSpliced(at, 1) }),
+            })}
+          />
+        ))}
+        <div>
+          <Button
+            isDisabled={queries.length >= maxQueries}
+            onPress={() => change({ queries: [...queries, ''] })}
+          >
+            <Icon name="plus" /> Add query
+          </Button>{' '}
+          <Button onPress={() => setIsBrowsing(true)}>
+            <Icon name="search" /> Browse metrics
+          </Button>
+        </div>
+      </Card>
+      {notes.map((note) => (
+        <Notice key={note} tone="warning">
+          {note}
+        </Notice>
+      ))}
+      {answers.some(({ isLoading }) => isLoading) && <Loading what="Evaluating" />}
+      {series.length === 0 && answers.some(({ data }) => data !== undefined) && (
+        <Notice tone="quiet">No series matches in this time range.</Notice>
+      )}
+      {series.length > 0 && (
+        <PlotCard
+          query={query}
+          series={series}
+          grid={grid}
+          bounds={bounds}
+          unit={unit}
+          families={families}
+          onChange={change}
+          canFilter={(at) => parseBuilt(queries[at] ?? '') !== undefined}
+          onFilter={(at, { name, value }) => {
+            const built = parseBuilt(queries[at] ?? '');
+            if (built === undefined) return;
+            const filters = [...built.filters, { name, op: '=' as const, value }];
+            setQuery(at, printBuilt({ ...built, filters }));
+          }}
+        />
+      )}
+      <Sheet title="Metrics" width="wide" isOpen={isBrowsing} onClose={() => setIsBrowsing(false)}>
+        <MetricBrowser families={families} hrefOf={hrefOf} onOpen={() => setIsBrowsing(false)} />
+      </Sheet>
+    </>
+  );
 }

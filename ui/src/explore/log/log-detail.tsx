@@ -1,6 +1,9 @@
 /** All details of a log: message, times, fields and labels with actions. */
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { Log } from '../../api/models.ts';
+import { useScope } from '../../app/context.ts';
+import { toMetricsOfLog } from '../../links/metrics-of-log.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LongText } from '../../parts/text/long-text.tsx';
@@ -22,6 +25,8 @@ export interface LogDetailProps {
 export function LogDetail({ log, zone, actions }: LogDetailProps) {
   const [isJson, setIsJson] = useState(false);
   const copy = useCopy();
+  const canReadMetrics = useScope('metrics:read');
+  const metrics = canReadMetrics ? toMetricsOfLog(log) : undefined;
   const streamNames = useStreamNames();
   const { fields, labels } = fieldRows(log);
   const named = fields.map((row) => {
@@ -45,6 +50,7 @@ export function LogDetail({ log, zone, actions }: LogDetailProps) {
         <Button onPress={() => void copy(actions.linkTo(log), 'a link to this log')}>
           <Icon name="share" /> Link
         </Button>
+        {metrics !== undefined && <Link href={metrics}>Metrics around this time</Link>}
       </div>
       {isJson ? (
         <pre className={styles.json} tabIndex={0} aria-label="Log as JSON">

@@ -1,7 +1,8 @@
 /** Time range: select, move, zoom out, refresh. */
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { AutoRefresh } from '../../parts/controls/auto-refresh.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { Popover } from '../../parts/controls/popover.tsx';
@@ -72,41 +73,5 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
       </Button>
       <AutoRefresh onRefresh={onRefresh} />
     </div>
-  );
-}
-
-const pauses = [
-  [0, 'Auto: off'],
-  [5, 'Auto: 5 s'],
-  [15, 'Auto: 15 s'],
-  [60, 'Auto: 1 min'],
-  [300, 'Auto: 5 min'],
-] as const;
-
-/** Automatic refresh for wall screens; pauses in hidden tabs. */
-function AutoRefresh({ onRefresh }: { onRefresh: () => void }) {
-  const [seconds, setSeconds] = useState(0);
-  const latest = useRef(onRefresh);
-  useEffect(() => {
-    latest.current = onRefresh;
-  });
-  useEffect(() => {
-    if (seconds === 0) return;
-    const timer = setInterval(() => !document.hidden && latest.current(), seconds * 1000);
-    return () => clearInterval(timer);
-  }, [seconds]);
-  return (
-    <select
-      className={styles.pause}
-      aria-label="Refresh"
-      value={seconds}
-      onChange={({ target }) => setSeconds(Number(target.value))}
-    >
-      {pauses.map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
   );
 }

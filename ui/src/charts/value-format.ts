@@ -1,0 +1,36 @@
+/** Numbers with the units that metrics have. Pure. */
+import { formatValue } from './format-value.ts';
+
+/** @param unit such as `seconds` or `bytes`, also with `/s`; any other is not shown */
+export function valueFormat(unit: string): (value: number) => string {
+  if (unit === 'seconds') return formatSeconds;
+  if (unit === 'bytes') return formatBinary;
+  if (unit === 'bytes/s') return (value) => `${formatBinary(value)}/s`;
+  return formatValue;
+}
+
+function formatSeconds(value: number): string {
+  const size = Math.abs(value);
+  if (!Number.isFinite(value) || value === 0) return formatValue(value);
+  if (size < 0.001) return `${round(value * 1e6)} µs`;
+  if (size < 1) return `${round(value * 1000)} ms`;
+  if (size < 120) return `${round(value)} s`;
+  if (size < 7200) return `${round(value / 60)} min`;
+  return size < 172_800 ? `${round(value / 3600)} h` : `${round(value / 86_400)} d`;
+}
+
+const binaryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+function formatBinary(value: number): string {
+  if (!Number.isFinite(value)) return formatValue(value);
+  let [shown, at] = [value, 0];
+  while (Math.abs(shown) >= 1024 && at < binaryUnits.length - 1) {
+    shown /= 1024;
+    at += 1;
+  }
+  return `${round(shown)} ${binaryUnits[at]!}`;
+}
+
+function round(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}

@@ -1,0 +1,86 @@
+/**
+ * A text in CodeMirror, with faults underlined in place. It is in a shadow root, where its styles
+ * need no exception from the Content-Security-Policy. Load it lazily.
+ */
+import { history, historyKeymap, defaultKeymap } from '@codemirror/commands';
+import { setDiagnostics } from '@codemirror/lint';
+import { EditorState, type Extension } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
+import { editorTheme } from './editor-theme.ts';
+import type { TextFault } from './text-fault.ts';
+
+export interface CodeEditorHandle {
+  readonly focus: () => void;
+}
+
+export interface CodeEditorProps {
+  /** Accessible name. */
+  readonly label: string;
+  readonly text: string;
+  readonly faults: readonly TextFault[];
+  readonly onText: (text: string) => void;
+  /** The text when the focus leaves. */
+  readonly onLeave?: (text: string) => void;
+  /** Language, completion and keys; those of the first render. */
+  readonly extensions: readonly Extension[];
+  readonly className: string | undefined;
+  readonly ref?: Ref<CodeEditorHandle>;
+}
+
+export function CodeEditor(props: CodeEditorProps) {
+  const { text, faults } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView>(null);
+  const latest = useRef(props);
+  useLayoutEffect(() => {
+    latest.current = props;
+  });
+  useLayoutEffect(() => {
+    const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' });
+    const view = new EditorView({ root, parent: root, state: createState(latest) });
+    editor.current = view;
+    return () => view.destroy();
+  }, []);
+  useEffect(() => {
+    const view = editor.current!;
+    const shown = view.state.doc.toString();
+    if (shown !== text) {
+      view.dispatch({ changes: { from: 0, to: shown.length, insert: text } });
+    }
+  }, [text]);
+  useEffect(() => {
+    const { state } = editor.current!;
+    const marks = faults.flatMap(({ position, message }) => {
+      if (position === undefined) return [];
+      const from = Math.min(position, state.doc.length);
+      const to = from + (/^[^\s()[\]{},]*/.exec(state.sliceDoc(from))?.[0].length ?? 0);
+      return [{ from, to, severity: 'error' as const, message }];
+    });
+    editor.current!.dispatch(setDiagnostics(state, marks));
+  }, [faults, text]);
+  useImperativeHandle(props.ref, () => ({
+    focus: () => editor.current?.focus(),
+  }));
+  return <div ref={host} className={props.className} />;
+}
+
+function createState(latest: { readonly current: CodeEditorProps }): EditorState {
+  const { text, extensions, label } = latest.current;
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      editorTheme,
+      history(),
+      extensions,
+      EditorView.contentAttributes.of({ 'aria-label': label, autocapitalize: 'off' }),
+      EditorView.updateListener.of(({ docChanged, state }) => {
+        if (docChanged) latest.current.onText(state.doc.toString());
+      }),
+      EditorView.domEventHandlers({
+        blur: (_, view) => latest.current.onLeave?.(view.state.doc.toString()),
+      }),
+      keymap.of([...historyKeymap, ...defaultKeymap]),
+    ],
+  });
+}

@@ -1,0 +1,7 @@
+/** An error in a text that is edited. */
+
+export interface TextFault {
+  /** UTF-16 units from 0; undefined = of the text as a whole. */
+  readonly position: number | undefined;
+  readonly message: string;
+}
