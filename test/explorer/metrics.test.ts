@@ -169,7 +169,7 @@ suite('metrics', { skip }, () => {
     await close();
   });
 
-  test('a point leads to the logs of its labels, and a log to the metrics of its service', async () => {
+  test('a point leads to its logs, and a log to the metrics of its service', async () => {
     const { page, close } = await explorer.open('/explore/metrics?metric=turns_total');
     const chart = page.getByRole('slider', { name: /^Values over time/ });
     await chart.focus();
