@@ -36,6 +36,7 @@ export function createConnectionGate(
   nowMs: () => number,
 ): ConnectionGate {
   const trustedProxies = parseRanges(options.trustedProxies);
+  const proxies = [...trustedProxies, ...parseRanges(['127.0.0.0/8', '::1/128'])];
   const known = new Map<string, Known>();
   const rate = {
     burst: newConnectionsPerSecond * burstSeconds,
@@ -75,5 +76,6 @@ export function createConnectionGate(
         abused: () => one.fresh.charge(abusePrice),
       };
     },
+    admitProxy: (peerAddress) => (isTrusted(peerAddress, proxies) ? free : undefined),
   };
 }

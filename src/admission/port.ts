@@ -85,6 +85,8 @@ export interface ConnectionPermit {
 export interface ConnectionGate {
   /** @returns undefined if the address exceeds its limits */
   admit(peerAddress: string): ConnectionPermit | undefined;
+  /** For a plain port. @returns undefined unless the address is loopback or a trusted proxy */
+  admitProxy(peerAddress: string): ConnectionPermit | undefined;
 }
 
 /**

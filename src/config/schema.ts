@@ -112,6 +112,36 @@ export const configSchema = z.strictObject({
         'one that matches the identity counts.',
     ),
   }),
+  proxy: section({
+    host: text(
+      undefined,
+      '127.0.0.1',
+      'Listen address of the plain HTTP ports. They take connections from loopback and ' +
+        'ingest.trustedProxies only.',
+    ),
+    ingestPort: integer(
+      'port',
+      0,
+      0,
+      65535,
+      'Plain HTTP/1.1 and HTTP/2 port for senders behind a proxy that ends TLS; 0 = none.',
+    ),
+    streamPort: integer(
+      'port',
+      0,
+      0,
+      65535,
+      'Plain HTTP/1.1 and HTTP/2 port for readers behind a proxy that ends TLS; 0 = none.',
+    ),
+    proxyProtocol: z
+      .enum(['none', 'required'])
+      .default('none')
+      .meta({
+        description:
+          'Whether each connection to the plain ports begins with a PROXY protocol header ' +
+          '(version 1 or 2) that names the client.',
+      }),
+  }),
   ops: section({
     host: text(
       undefined,

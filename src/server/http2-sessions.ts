@@ -7,6 +7,7 @@
 import {
   constants,
   type Http2SecureServer,
+  type Http2Server,
   type Http2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
@@ -36,7 +37,9 @@ export const windowBytes = 1024 * 1024;
 /** Time for the GOAWAY to be sent. */
 const goawayMs = 1000;
 
-/** A connection below TLS. */
+type AnyHttp2Server = Http2SecureServer | Http2Server;
+
+/** A connection, below TLS if there is any. */
 interface Connection {
   readonly socket: Socket;
   /** Undefined = its address is not counted. */
@@ -64,7 +67,7 @@ export interface SessionContext {
 }
 
 export function limitSessions(
-  server: Http2SecureServer,
+  server: AnyHttp2Server,
   { surface, events, connectionOf }: SessionContext,
 ): void {
   const watched = new WeakMap<Http2Session, Watched>();
@@ -108,7 +111,7 @@ export function limitSessions(
     if (overhead > 0 && !own.overhead.take(overhead)) end(own, 'overhead');
   }
 
-  server.on('session', (session) => {
+  server.on('session', (session: Http2Session) => {
     const connection = session.socket && connectionOf(session.socket);
     if (!connection) return;
     const own: Watched = {
@@ -145,9 +148,7 @@ export function limitSessions(
  * Node does not expose the socket of a session, which differs from the one below TLS.
  * @param server gets its connections as `connection` events with socket and permit.
  */
-export function trackConnections(
-  server: Http2SecureServer,
-): (ends: Ends) => Connection | undefined {
+export function trackConnections(server: AnyHttp2Server): (ends: Ends) => Connection | undefined {
   const byEnds = new Map<string, Connection>();
   server.on('connection', (socket: Socket, permit?: ConnectionPermit) => {
     const key = keyOf(socket);

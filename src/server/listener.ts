@@ -3,10 +3,11 @@
  * connection may use: time, streams, headers, memory, cancelled work. It gets its connections as
  * `connection` events and knows no routes.
  */
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server as PlainServer, STATUS_CODES } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
+  type Http2Server,
   Http2ServerRequest,
   type Http2ServerResponse,
   type Http2Session,
@@ -49,15 +50,67 @@ export interface ListenerContext {
 
 /** Emit `connection` with a socket and the permit of its address to have it served. */
 export function createListener(
-  { surface, limits, certificate, events }: ListenerContext,
+  context: ListenerContext,
   handle: RequestHandler,
 ): Http2SecureServer {
+  const { surface, limits, certificate, events } = context;
   const server = createSecureServer({
     ...certificate.material(),
     ...httpOptions(limits),
+    ...http2Options(limits),
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     handshakeTimeout: limits.headersTimeoutMs,
+  });
+  const connectionOf = trackConnections(server);
+  server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Node reports failed handshakes here as well as to `tlsClientError`. A response written before
+    // the handshake is complete aborts the process once an HTTP/2 session takes the socket over:
+    // docs/decisions/021-no-answer-before-the-handshake.md.
+    if (error.code === 'ERR_SSL_HTTP_REQUEST') {
+      // Below TLS, which has ended.
+      return void connectionOf(socket)?.socket.end(toRawAnswer(plainHttp));
+    }
+    onClientError(context, error, socket);
+  });
+  onRequests(server, limits, handle);
+  limitSessions(server, { surface, events, connectionOf });
+  certificate.follow(server);
+  return server;
+}
+
+export function onClientError(
+  { surface, events }: Pick<ListenerContext, 'surface' | 'events'>,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+): void {
+  if (!isParseError(error)) return void socket.destroy();
+  events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
+  answerParseError(error, socket);
+}
+
+/** Passes the well-formed requests of a server to the handler. */
+export function onRequests(
+  server: Http2SecureServer | Http2Server | PlainServer,
+  { idleTimeoutMs }: ConnectionLimits,
+  handle: RequestHandler,
+): void {
+  server.setTimeout(idleTimeoutMs);
+  const scheduled = schedule(rejectMalformed(handle));
+  server.on('request', scheduled);
+  // Admission decides whether a client may send its body, not Node.
+  server.on('checkContinue', scheduled);
+  server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
+    const detail = 'cannot meet this Expect header: only 100-continue is supported';
+    refuse(request, response, { status: 417, code: 'malformed', detail });
+  });
+  server.on('connect', refuseConnect);
+  server.on('session', (session: Http2Session) => session.setLocalWindowSize(windowBytes));
+}
+
+export function http2Options(limits: ConnectionLimits) {
+  return {
     maxSessionMemory: 16,
     maxSettings: 32,
     maxSessionInvalidFrames: 100,
@@ -70,39 +123,11 @@ export function createListener(
       maxHeaderListSize: maxHeaderBytes,
       initialWindowSize: windowBytes,
     },
-  });
-  server.setTimeout(limits.idleTimeoutMs);
-  const connectionOf = trackConnections(server);
-  server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Node reports failed handshakes here as well as to `tlsClientError`. A response written before
-    // the handshake is complete aborts the process once an HTTP/2 session takes the socket over:
-    // docs/decisions/021-no-answer-before-the-handshake.md.
-    if (error.code === 'ERR_SSL_HTTP_REQUEST') {
-      // Below TLS, which has ended.
-      return void connectionOf(socket)?.socket.end(toRawAnswer(plainHttp));
-    }
-    if (!isParseError(error)) return void socket.destroy();
-    events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
-    answerParseError(error, socket);
-  });
-  const scheduled = schedule(rejectMalformed(handle));
-  server.on('request', scheduled);
-  // Admission decides whether a client may send its body, not Node.
-  server.on('checkContinue', scheduled);
-  server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
-    const detail = 'cannot meet this Expect header: only 100-continue is supported';
-    refuse(request, response, { status: 417, code: 'malformed', detail });
-  });
-  server.on('connect', refuseConnect);
-  server.on('session', (session) => session.setLocalWindowSize(windowBytes));
-  limitSessions(server, { surface, events, connectionOf });
-  certificate.follow(server);
-  return server;
+  };
 }
 
-/** HTTP/1.1 options, which Node accepts here although its types omit them. */
-function httpOptions(limits: ConnectionLimits): object {
+/** HTTP/1.1 options, which Node accepts for HTTP/2 too although its types omit them. */
+export function httpOptions(limits: ConnectionLimits): object {
   return {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
@@ -146,14 +171,14 @@ function rejectMalformed(handle: RequestHandler): RequestHandler {
   };
 }
 
-interface RawProblem {
+export interface RawProblem {
   /** May differ from the status of the code. */
   readonly status: number;
   readonly code: ErrorCode;
   readonly detail: string;
 }
 
-function refuse(request: HttpRequest, response: HttpResponse, problem: RawProblem): void {
+export function refuse(request: HttpRequest, response: HttpResponse, problem: RawProblem): void {
   if (isGrpc(request)) return refuseGrpc(response, new AppError(problem.code, problem.detail));
   response.statusCode = problem.status;
   for (const [name, value] of Object.entries(rawHeaders)) response.setHeader(name, value);

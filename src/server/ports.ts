@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ConnectionGate, ConnectionPermit } from '../admission/port.ts';
 import { messageOf } from '../std/error-text.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
+import type { PlainListener } from './plain-listener.ts';
 
 export interface PortOptions {
   /** Empty = all addresses, IPv6 and IPv4. */
@@ -30,15 +31,21 @@ export interface BoundSurfaces {
   /** The bound ports; 0 if none was bound. */
   readonly ports: Readonly<Record<Surface, number>>;
   /** Handles a connection that another process has accepted. */
-  take(socket: Socket, permit: ConnectionPermit): void;
+  take(socket: Socket, permit: ConnectionPermit, port: PortKind): void;
   /** Stops accepting, lets requests in flight end, then closes every connection. */
   close(): Promise<void>;
 }
+
+/** `plain`: from a proxy that ended TLS. */
+export type PortKind = 'tls' | 'plain';
 
 export interface UnboundSurface {
   readonly surface: Surface;
   readonly app: FastifyInstance;
   readonly port: PortOptions | typeof handedOver;
+  readonly plain:
+    | { readonly port: PortOptions | typeof handedOver; readonly listener: PlainListener }
+    | undefined;
   readonly gate: ConnectionGate;
   /** Undefined = no limit. */
   readonly maxConnections: number | undefined;
@@ -57,19 +64,34 @@ export async function bindSurfaces(
     for (const port of accepting) port.close();
     await closeSurfaces(surfaces, sockets, times);
   };
-  const connect = ({ app }: UnboundSurface, socket: Socket, permit: ConnectionPermit) => {
+  const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+  };
+  const connect = ({ app }: UnboundSurface, socket: Socket, permit: ConnectionPermit) => {
+    keep(socket);
     app.server.emit('connection', socket, permit);
+  };
+  const connectPlain = ({ plain }: UnboundSurface, socket: Socket, permit: ConnectionPermit) => {
+    keep(socket);
+    plain?.listener.take(socket, permit);
   };
   try {
     for (const one of surfaces) {
-      const { surface, app, port, gate, maxConnections } = one;
+      const { surface, app, port, plain, gate, maxConnections } = one;
       await app.ready();
       // Node enforces the timeouts of HTTP/1.1 only from this event on.
       app.server.emit('listening');
+      if (plain !== undefined && plain.port !== handedOver) {
+        const options = { surface, kind: 'plain', ...plain.port, maxConnections } as const;
+        accepting.push(
+          await openAcceptPort(options, { gate, events }, (socket, permit) =>
+            connectPlain(one, socket, permit),
+          ),
+        );
+      }
       if (port === handedOver) continue;
-      const options = { surface, ...port, maxConnections };
+      const options = { surface, kind: 'tls', ...port, maxConnections } as const;
       const opened = await openAcceptPort(options, { gate, events }, (socket, permit) =>
         connect(one, socket, permit),
       );
@@ -83,7 +105,8 @@ export async function bindSurfaces(
   const handed = surfaces.find(({ port }) => port === handedOver);
   return {
     ports,
-    take: (socket, permit) => handed && connect(handed, socket, permit),
+    take: (socket, permit, kind) =>
+      handed && (kind === 'plain' ? connectPlain : connect)(handed, socket, permit),
     close,
   };
 }
@@ -102,7 +125,12 @@ async function closeSurfaces(
     const isEmpty = sockets.size === 0;
     const passedMs = performance.now() - startedAt;
     // Closes connections that are idle by now.
-    if (isEmpty || passedMs >= noticeMs) for (const { app } of surfaces) app.server.close();
+    if (isEmpty || passedMs >= noticeMs) {
+      for (const { app, plain } of surfaces) {
+        app.server.close();
+        plain?.listener.close();
+      }
+    }
     if (isEmpty) return;
     if (passedMs >= graceMs) for (const socket of sockets) socket.destroy();
     await sleep(sweepMs);
@@ -111,6 +139,7 @@ async function closeSurfaces(
 
 export interface AcceptOptions extends PortOptions {
   readonly surface: Surface;
+  readonly kind: PortKind;
   /** Open connections; undefined = no limit. */
   readonly maxConnections: number | undefined;
 }
@@ -131,14 +160,14 @@ export async function openAcceptPort(
   { gate, events }: { readonly gate: ConnectionGate; readonly events: HttpEvents },
   pass: (socket: Socket, permit: ConnectionPermit) => void,
 ): Promise<AcceptPort> {
-  const { surface, maxConnections } = options;
+  const { surface, kind, maxConnections } = options;
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
     // An early error without a listener would end the process.
     socket.on('error', () => {});
     const address = socket.remoteAddress ?? '';
-    const permit = gate.admit(address);
+    const permit = kind === 'plain' ? gate.admitProxy(address) : gate.admit(address);
     if (permit === undefined) {
-      events.addressRefused(surface, address);
+      events.addressRefused(surface, kind, address);
       socket.destroy();
       return;
     }
@@ -151,7 +180,8 @@ export async function openAcceptPort(
   return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
 }
 
-async function listen(server: Server, { surface, host, port }: AcceptOptions): Promise<void> {
+async function listen(server: Server, { surface, kind, host, port }: AcceptOptions): Promise<void> {
+  const flag = kind === 'plain' ? `--proxy-${surface}-port` : `--${surface}-port`;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.once('listening', resolve);
@@ -161,8 +191,8 @@ async function listen(server: Server, { surface, host, port }: AcceptOptions): P
     await promise;
   } catch (cause) {
     throw new Error(
-      `cannot open the ${surface} port ${host}:${port}: ${messageOf(cause)}; choose another with ` +
-        `--${surface}-port`,
+      `cannot open the ${surface} port ${host}:${port}: ${messageOf(cause)}; choose another ` +
+        `with ${flag}`,
       { cause },
     );
   }

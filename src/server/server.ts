@@ -17,6 +17,7 @@ import {
 import { createIngestSurface, type IngestSurfaceParts } from './ingest-surface.ts';
 import { type ConnectionLimits, createListener } from './listener.ts';
 import { type Answers, mountOpenRoutes, type OpenRoute } from './open-routes.ts';
+import { createPlainListener } from './plain-listener.ts';
 import {
   bindSurfaces,
   type BoundSurfaces,
@@ -31,6 +32,7 @@ import { createSurface, type SurfaceContext } from './surface.ts';
 import type { RequestHandler } from './transport.ts';
 
 export interface ServerOptions {
+  readonly plain?: PlainOptions;
   /** Undefined = not served by this process. */
   readonly ingest: PortOptions | typeof handedOver | undefined;
   /** Undefined = not served by this process. */
@@ -44,6 +46,14 @@ export interface ServerOptions {
   /** Holds the built explorer. */
   readonly explorerDirectory: string;
   readonly closing: ClosingTimes;
+}
+
+/** Ports without TLS, for proxies that end it. */
+export interface PlainOptions {
+  readonly ingest: PortOptions | typeof handedOver | undefined;
+  readonly stream: PortOptions | undefined;
+  /** Each connection begins with a header of the PROXY protocol. */
+  readonly hasProxyHeader: boolean;
 }
 
 export interface OpsParts extends Answers {
@@ -68,7 +78,10 @@ export interface Server extends BoundSurfaces {
 }
 
 /** Admits every connection. */
-const openGate: ConnectionGate = { admit: () => ({ closed() {}, abused() {} }) };
+const openGate: ConnectionGate = {
+  admit: () => ({ closed() {}, abused() {} }),
+  admitProxy: () => ({ closed() {}, abused() {} }),
+};
 
 /** @throws AppError `malformed` for an unusable certificate; Error when a port cannot be bound */
 export async function openServer(
@@ -123,13 +136,32 @@ function createSurfaces(
   ): SurfaceContext => {
     const context = { surface, events, admission };
     const grpc = { ...context, protocol: grpcProtocolOf(protocols) };
-    const listen = (handle: RequestHandler) =>
-      createListener({ surface, limits, certificate, events }, serveGrpc(grpc, methods, handle));
+    const listen = (handle: RequestHandler) => {
+      const serveBoth = serveGrpc(grpc, methods, handle);
+      plainHandlers.set(surface, serveBoth);
+      return createListener({ surface, limits, certificate, events }, serveBoth);
+    };
     return { ...context, headers, listen };
   };
+  const plainHandlers = new Map<Surface, RequestHandler>();
   const surfaces: UnboundSurface[] = [];
-  const add = (surface: Surface, port: UnboundSurface['port'], app: FastifyInstance) =>
-    surfaces.push({ surface, port, app, gate, maxConnections });
+  const add = (
+    surface: 'ingest' | 'stream',
+    port: UnboundSurface['port'],
+    app: FastifyInstance,
+  ) => {
+    const plainPort = options.plain?.[surface];
+    const handle = plainHandlers.get(surface);
+    const hasProxyHeader = options.plain?.hasProxyHeader ?? false;
+    const plain =
+      plainPort === undefined || handle === undefined
+        ? undefined
+        : {
+            port: plainPort,
+            listener: createPlainListener({ surface, limits, events, hasProxyHeader }, handle),
+          };
+    surfaces.push({ surface, port, plain, app, gate, maxConnections });
+  };
   if (ingest !== undefined) {
     const context = toContext('ingest', createGrpcMethods(parts), {});
     add('ingest', ingest, createIngestSurface(context, routes.ingest, parts));
@@ -161,5 +193,5 @@ function createOpsSurface(
     );
   const app = createSurface({ ...context, listen, headers: {} });
   mountOpenRoutes(app, routes);
-  return { surface, app, port, gate: openGate, maxConnections: undefined };
+  return { surface, app, port, plain: undefined, gate: openGate, maxConnections: undefined };
 }

@@ -42,12 +42,17 @@ export function createAddresses(config: Config): RunAddresses {
 }
 
 export function toServerOptions(config: Config): ServerOptions & { readonly ops: PortOptions } {
-  const { ingest, stream, ops, tls } = config;
+  const { ingest, stream, proxy, ops, tls } = config;
   const roles = rolesOf(config);
   const acceptsIngest = roles.has('gateway') && config.workers === 1;
   return {
     ingest: acceptsIngest ? { host: ingest.host, port: ingest.port } : undefined,
     stream: roles.has('stream') ? { host: stream.host, port: stream.port } : undefined,
+    plain: {
+      ingest: acceptsIngest ? toPlainPort(proxy.host, proxy.ingestPort) : undefined,
+      stream: roles.has('stream') ? toPlainPort(proxy.host, proxy.streamPort) : undefined,
+      hasProxyHeader: proxy.proxyProtocol === 'required',
+    },
     ops: { host: ops.host, port: ops.port },
     maxConnections: ingest.maxConnections,
     limits: {
@@ -66,6 +71,11 @@ export function toServerOptions(config: Config): ServerOptions & { readonly ops:
     explorerDirectory: fileURLToPath(new URL('../../ui/dist', import.meta.url)),
     closing: { noticeMs: 100, graceMs: 10_000 },
   };
+}
+
+/** @returns undefined for port 0 */
+export function toPlainPort(host: string, port: number): PortOptions | undefined {
+  return port === 0 ? undefined : { host, port };
 }
 
 /** The ports that other nodes serve and whose public URL is not configured. */

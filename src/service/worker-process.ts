@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { tuneGarbageCollector } from './process.ts';
 import { openWorker } from './worker.ts';
-import { channelDescriptor } from '../workers/worker-process.ts';
+import { channelDescriptor, type HandedConnection } from '../workers/worker-process.ts';
 
 tuneGarbageCollector();
 // Terminals and service managers signal the whole process group: the main process decides.
@@ -11,7 +11,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {}
 try {
   const stream = new Socket({ fd: channelDescriptor, readable: true, writable: true });
   const worker = await openWorker(stream);
-  process.on('message', (id, handle) => worker.take(id as number, handle as Socket | undefined));
+  process.on('message', (connection, handle) =>
+    worker.take(connection as HandedConnection, handle as Socket | undefined),
+  );
   process.exit((await worker.ended) === 'asked' ? 0 : 1);
 } catch {
   // The main process has the reason, or has ended.

@@ -21,6 +21,7 @@ import { version } from './version.ts';
 import { openChannel } from '../channel/channel.ts';
 import { overStream } from '../channel/stream.ts';
 import type { MainChannel, MainMethods, WorkerMethods, WorkerStart } from '../workers/methods.ts';
+import type { HandedConnection } from '../workers/worker-process.ts';
 import * as remote from '../workers/remote-parts.ts';
 import { messageOf } from '../std/error-text.ts';
 
@@ -29,7 +30,7 @@ export interface Worker {
    * Handles a connection accepted by the main process; undefined = it broke in transit.
    * @param id its number in the main process
    */
-  take(id: number, socket: Socket | undefined): void;
+  take({ id, kind }: HandedConnection, socket: Socket | undefined): void;
   /** Resolves when the main process is gone or has asked for a stop. */
   readonly ended: Promise<Ending>;
 }
@@ -72,12 +73,13 @@ export async function openWorker(stream: Duplex): Promise<Worker> {
   main.notify('ready');
   return {
     ended,
-    take(id, socket) {
+    take({ id, kind }, socket) {
       if (socket === undefined) return noteEnd(id);
-      server.take(socket, {
+      const permit = {
         closed: () => noteEnd(id),
         abused: () => main.notify('connectionAbused', id),
-      });
+      };
+      server.take(socket, permit, kind);
     },
   };
 }
@@ -138,7 +140,11 @@ function toWorkerServerOptions(config: Config): ServerOptions {
   const isLocal = certFile === undefined && keyFile === undefined;
   const local = { certFile: join(folder, 'server.pem'), keyFile: join(folder, 'server-key.pem') };
   const tls = isLocal ? { ...all.tls, ...local } : all.tls;
-  return { ...all, tls, ingest: handedOver, stream: undefined, ops: undefined };
+  const hasPlain = config.proxy.ingestPort !== 0;
+  const hasProxyHeader = config.proxy.proxyProtocol === 'required';
+  const ingest = hasPlain ? handedOver : undefined;
+  const plain = { ingest, stream: undefined, hasProxyHeader } as const;
+  return { ...all, tls, plain, ingest: handedOver, stream: undefined, ops: undefined };
 }
 
 /** Sends the ends of connections in one message per event-loop turn. */

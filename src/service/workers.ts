@@ -7,11 +7,11 @@ import type { Config } from '../config/schema.ts';
 import { rolesOf } from '../config/roles.ts';
 import type { CachedGrants } from '../directory/grants.ts';
 import type { ReceiverStatistics } from '../ingest/receiver-statistics.ts';
-import { type RunAddresses, toServerOptions } from './addresses.ts';
+import { type RunAddresses, toPlainPort, toServerOptions } from './addresses.ts';
 import type { Opening } from './opening.ts';
 import type { Queue } from '../queue/port.ts';
 import type { ConnectionGate } from '../admission/port.ts';
-import { openAcceptPort } from '../server/ports.ts';
+import { openAcceptPort, type PortKind, type PortOptions } from '../server/ports.ts';
 import { openCertificate } from '../server/certificate.ts';
 import type { Answers as OpenAnswers } from '../server/open-routes.ts';
 import type { RouteParts } from '../server/routes.ts';
@@ -111,12 +111,18 @@ export function createIngestWorkers(
           : server;
       opened.defer(() => workers.close());
       const { host, port } = config.ingest;
-      const accepting = await openAcceptPort(
-        { surface: 'ingest', host, port, maxConnections: undefined },
-        { gate: parts.gate, events: parts.httpEvents },
-        (socket, permit) => workers.hand({ socket, permit }),
-      );
-      opened.defer(() => accepting.close());
+      const accept = async (kind: PortKind, place: PortOptions) => {
+        const accepting = await openAcceptPort(
+          { surface: 'ingest', kind, ...place, maxConnections: undefined },
+          { gate: parts.gate, events: parts.httpEvents },
+          (socket, permit) => workers.hand({ socket, permit, kind }),
+        );
+        opened.defer(() => accepting.close());
+        return accepting;
+      };
+      const accepting = await accept('tls', { host, port });
+      const plain = toPlainPort(config.proxy.host, config.proxy.ingestPort);
+      if (plain !== undefined) await accept('plain', plain);
       const ports = { ...server.ports, ingest: accepting.port };
       addresses.settle({ caFile: certificate.caFile, ports });
       await workers.start();

@@ -10,7 +10,7 @@ test('logs a refused address once a minute and counts each connection', async ()
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const metrics = new Registry();
   const events = createHttpEvents({ log, metrics });
-  for (let time = 0; time < 5; time++) events.addressRefused('ingest', '192.0.2.7');
+  for (let time = 0; time < 5; time++) events.addressRefused('ingest', 'tls', '192.0.2.7');
   assert.equal(lines.length, 1);
   const { address, msg } = JSON.parse(lines[0] ?? '') as { address: string; msg: string };
   assert.equal(address, '192.0.2.7');

@@ -36,12 +36,16 @@ export function createHttpEvents({ log, metrics: registry }: Instruments) {
     },
     connectionCut: (surface: Surface, reason: Exclude<CutReason, 'address'>) =>
       metrics.weir_http_connections_cut_total.inc({ surface, reason }),
-    /** A connection was closed at once: its address has or opens too many. */
-    addressRefused(surface: Surface, address: string) {
+    /** A connection was closed at once: its address has or opens too many, or is no proxy. */
+    addressRefused(surface: Surface, kind: 'tls' | 'plain', address: string) {
       metrics.weir_http_connections_cut_total.inc({ surface, reason: 'address' });
       const nowMs = performance.now();
       if (nowMs < nextAddressLineMs) return;
       nextAddressLineMs = nowMs + addressLineMs;
+      if (kind === 'plain') {
+        const reason = 'it is neither loopback nor in ingest.trustedProxies';
+        return log.warn({ surface, address }, `closing connections to the plain port: ${reason}`);
+      }
       const limits = 'ingest.maxConnectionsPerAddress or ingest.newConnectionsPerSecond';
       log.warn({ surface, address }, `closing connections of an address over ${limits}`);
     },

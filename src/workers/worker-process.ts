@@ -33,6 +33,12 @@ export interface WorkerProcess {
 export interface Accepted {
   readonly socket: Socket;
   readonly permit: ConnectionPermit;
+  readonly kind: 'tls' | 'plain';
+}
+
+/** The message that carries a connection to a worker. */
+export interface HandedConnection extends Pick<Accepted, 'kind'> {
+  readonly id: number;
 }
 
 export interface WorkerLaunch {
@@ -124,11 +130,12 @@ function createHandedConnections(child: ChildProcess) {
       open.get(id)?.permit.closed();
       open.delete(id);
     },
-    hand({ socket, permit }: Accepted) {
+    hand({ socket, permit, kind }: Accepted) {
       lastId += 1;
       open.set(lastId, { permit, handle: handleOf(socket) });
       sending.add(socket);
-      child.send(lastId, socket, (error) => {
+      const message: HandedConnection = { id: lastId, kind };
+      child.send(message, socket, (error) => {
         sending.delete(socket);
         if (error !== null) socket.destroy();
       });

@@ -9,8 +9,9 @@ import { after, before, test } from 'node:test';
 import type { StatisticsAnswer } from '../../src/admin/receiver-statistics.ts';
 import { wires } from '../crash/wires.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
-import type { HttpClient } from '../harness/http.ts';
+import { type HttpClient, sendPlain } from '../harness/http.ts';
 import { readMetrics } from '../harness/metrics.ts';
+import { freePort } from '../senders/program.ts';
 import { exchangeRaw, statusOf } from '../harness/raw.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
@@ -20,8 +21,11 @@ import { openClients } from './load.ts';
 const workers = 3;
 let service: Service;
 let clients: HttpClient[];
+let plainPort: number;
 before(async () => {
+  plainPort = await freePort();
   const flags = ['--workers', String(workers), '--ingest-headers-timeout-ms', '1000'];
+  flags.push('--proxy-ingest-port', String(plainPort));
   service = await startService({ flags });
   clients = openClients(service, 2 * workers);
 });
@@ -36,6 +40,20 @@ interface Sent {
   readonly body: unknown;
   readonly key?: string;
 }
+
+test('workers serve the plain port', async () => {
+  const { receivers } = service.quickstart;
+  const { receiverId, token } = receivers.http_json;
+  for (let connection = 0; connection < 2 * workers; connection++) {
+    const url = `http://127.0.0.1:${plainPort}/v1/receivers/${receiverId}/logs`;
+    const answer = await sendPlain(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"message":"plain"}',
+    });
+    assert.equal(answer.status, 202, answer.text);
+  }
+});
 
 /** On one connection after the other: of so many, each worker has two. */
 function post(connection: number, { url, token, body, key }: Sent) {
