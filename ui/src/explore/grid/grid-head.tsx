@@ -117,7 +117,11 @@ function Cell(props: CellProps) {
           <Icon name="chevron-down" />
         </span>
       )}
-      {items.length > 0 && <Menu label={`Column ${title}`} items={items} isSmall />}
+      {items.length > 0 && (
+        <span className={styles.menu}>
+          <Menu label={`Column ${title}`} items={items} isSmall />
+        </span>
+      )}
       {widths && <WidthEdge cell={cell} onWidth={(width) => widths.set(name, width)} />}
     </span>
   );

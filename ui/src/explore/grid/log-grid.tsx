@@ -17,7 +17,7 @@ import type { Log } from '../../api/models.ts';
 import { formatTime, type Zone } from '../../parts/text/time-text.ts';
 import type { FieldName } from '../log/log-fields.ts';
 import { useStreamNames } from '../reads.ts';
-import { type ColumnWidths, useColumnWidths } from './column-widths.ts';
+import { useColumnWidths } from './column-widths.ts';
 import { type ColumnActions, GridHead } from './grid-head.tsx';
 import { LogRow } from './log-row.tsx';
 import { useClosedHeights, useReadingPlace, useRowHeight } from './use-grid-layout.ts';
@@ -66,7 +66,7 @@ export function LogGrid(props: LogGridProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const gridId = useId();
   const widths = useColumnWidths(columns);
-  const virtualizer = useLogVirtualizer(props, widths, scroller);
+  const virtualizer = useLogVirtualizer(props, scroller);
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
   const { onEndNear } = props;
@@ -147,7 +147,6 @@ export function LogGrid(props: LogGridProps) {
 /** Row height is constant, except for expanded or wrapped rows, which are measured. */
 function useLogVirtualizer(
   { logs, isWrapped, selection, onReadingChange, isPlaceKept = false }: LogGridProps,
-  widths: ColumnWidths,
   scroller: RefObject<HTMLDivElement | null>,
 ) {
   const rowHeight = useRowHeight();
@@ -162,7 +161,7 @@ function useLogVirtualizer(
     useFlushSync: false,
     isScrollingResetDelay: 300,
   });
-  // Measured heights are valid for one layout only.
+  // A changed width is seen by the observer of each measured row; a reset would scroll them away.
   useLayoutEffect(() => {
     virtualizer.measure();
     // Recomputes estimates first: the virtualizer ignores a measurement equal to its estimate.
@@ -171,7 +170,7 @@ function useLogVirtualizer(
     for (const element of virtualizer.elementsCache.values()) {
       virtualizer.measureElement(element);
     }
-  }, [virtualizer, isWrapped, widths, rowHeight]);
+  }, [virtualizer, isWrapped, rowHeight]);
   useClosedHeights(logs, selection.openIds, (index) => {
     if (!isWrapped) virtualizer.resizeItem(index, rowHeight);
   });

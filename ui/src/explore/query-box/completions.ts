@@ -76,6 +76,9 @@ function placeOf({ state, pos }: CompletionContext): Place | undefined {
       isInList: ancestor(before, ['Values']) !== undefined,
     };
   }
+  // The grammar reads `error:` as a word until a value follows.
+  const label = before.name === 'Word' && /^(.+):$/.exec(state.sliceDoc(before.from, pos))?.[1];
+  if (label) return { from: pos, key: label, termFrom: before.from, isInList: false };
   if (before.name === 'Key' || before.name === 'Word') {
     return { from: before.from, key: undefined, termFrom: before.from, isInList: false };
   }

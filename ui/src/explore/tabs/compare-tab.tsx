@@ -49,6 +49,8 @@ export function CompareTab({ query, run, streamNames, onChange, onFilter }: TabP
       </select>
     </label>
   );
+  const canBeOthers = hasQuery && baseline !== 'others';
+  const onOthers = canBeOthers ? () => onChange({ baseline: 'others' }) : undefined;
   const nameOf = ({ field, value }: Difference) => {
     const shown = field === 'stream' ? (streamNames.get(value) ?? value) : value;
     return `${fieldTitle(filterField(field))}: ${cutText(shown, maxNameLength)}`;
@@ -60,9 +62,7 @@ export function CompareTab({ query, run, streamNames, onChange, onFilter }: TabP
       {({ differences, selection, baseline: other }) => (
         <>
           {differences.length === 0 ? (
-            <EmptyState title="No difference">
-              No value of a field or label is more frequent here than there by more than chance.
-            </EmptyState>
+            <NoDifference hasBaseline={other.total > 0} onOthers={onOthers} />
           ) : (
             <DataTable
               caption="Values that differ, those that tell most first"
@@ -99,6 +99,25 @@ export function CompareTab({ query, run, streamNames, onChange, onFilter }: TabP
         </>
       )}
     </TabAnswer>
+  );
+}
+
+interface NoDifferenceProps {
+  readonly hasBaseline: boolean;
+  /** Absent if that is the baseline, or there are no others. */
+  readonly onOthers: (() => void) | undefined;
+}
+
+function NoDifference({ hasBaseline, onOthers }: NoDifferenceProps) {
+  return (
+    <EmptyState
+      title={hasBaseline ? 'No difference' : 'Nothing to compare with'}
+      action={onOthers && <Button onPress={onOthers}>Compare with {titles.others}</Button>}
+    >
+      {hasBaseline
+        ? 'No value of a field or label is more frequent here than there by more than chance.'
+        : 'No log of the baseline matches the query.'}
+    </EmptyState>
   );
 }
 
