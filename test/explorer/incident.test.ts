@@ -260,7 +260,7 @@ async function runQuery(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
   await page.keyboard.press('ControlOrMeta+a');
-  // Typed over coloured text, Chromium writes an inline style, which the policy of the page refuses.
+  // Typing over coloured text makes Chromium write an inline style, which the page refuses.
   await page.keyboard.press('Delete');
   await page.keyboard.type(text);
   await page.keyboard.press('Enter');

@@ -22,7 +22,7 @@ suite('single sign-on', { skip: missingBrowser() ?? false }, () => {
   /** The redirects lead to the provider and back: the only other host. */
   const isExpected = (fault: string) => fault.startsWith(`request: ${provider.issuer}/`);
 
-  test('leads to the page that was asked for, lasts over tabs, and ends with the sign-out', async () => {
+  test('lasts over tabs, and ends with the sign-out', async () => {
     provider.person = { id: 'ada', email: 'ada@example.com', groups: ['sre'] };
     const { page, faults } = await explorer.visit('/');
     await signIn(page);
