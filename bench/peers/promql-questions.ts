@@ -28,7 +28,7 @@ export function listPromqlQuestions(loaded: LoadedSamples): PromqlQuestionKind[]
   const long = Math.floor((lengthSeconds * 2) / 3);
   const short = Math.floor(lengthSeconds / 6);
   const pick = picker(loaded.series);
-  const endOf = (round: number) => Math.floor(loaded.endMs / 1000) - 120 - round * 7;
+  const endOf = (round: number) => Math.floor(loaded.endMs / 1000) - 240 + round * 7;
   const instant = (name: string, query: (round: number) => string): PromqlQuestionKind => ({
     name: `at one time: ${name}`,
     of: (round) => ({ query: query(round), start: endOf(round), end: endOf(round), step: 0 }),

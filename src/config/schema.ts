@@ -208,6 +208,14 @@ export const configSchema = z.strictObject({
       1_000_000_000,
       'Samples that one PromQL query may hold in memory, 16 bytes each; more is an error.',
     ),
+    maxSamplesInMemory: integer(
+      'count',
+      8_000_000,
+      0,
+      1_000_000_000,
+      'Samples of recent reads that stay in memory for the next, 16 bytes each, where no other ' +
+        'node inserts; 0 = none.',
+    ),
   }),
   alerts: section({
     allowedNetworks: list(

@@ -24,7 +24,7 @@ const subqueryStepMs = 60_000;
 
 /** @throws AppError `execution`, `query_timeout`, `unavailable` */
 export async function evaluateQuery(
-  store: Pick<Store, 'samples'>,
+  store: Pick<Store, 'sampleColumns'>,
   { accountId, streams, lookbackMs, deadline, signal, ...query }: QueryInStreams,
   limits: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples' | 'maxQuerySamples'>,
 ): Promise<QueryAnswer> {

@@ -10,7 +10,7 @@ import {
   type ReadRequest,
   type ReadRoute,
 } from '../model/read-route.ts';
-import { readContext, readableStreams, type ReadContextSource } from '../model/readable-streams.ts';
+import { type ReadContextSource, readableStreams, readContext } from '../model/readable-streams.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
 import { prettyExpr } from '../promql/parser/print.ts';
 import { syntaxJson } from '../promql/parser/syntax-json.ts';
@@ -20,16 +20,16 @@ import type { Store } from '../store/port.ts';
 import { success } from './answers.ts';
 import { evaluateQuery, parsePromql } from './evaluate-query.ts';
 import type { MetricsLimits } from './plan.ts';
-import { queryResponse, encodeQueryAnswer } from './query-answers.ts';
+import { encodeQueryAnswer, queryResponse } from './query-answers.ts';
 import {
+  type QueryOptions as CommonQuery,
   expressionQuery,
   instantQuery,
-  type QueryOptions as CommonQuery,
   rangeQuery,
 } from './requests.ts';
 
 export interface QueryParts extends ReadContextSource {
-  readonly store: Pick<Store, 'samples'>;
+  readonly store: Pick<Store, 'sampleColumns'>;
 }
 
 /** `path` is below Prometheus' API. */

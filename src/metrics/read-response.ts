@@ -2,9 +2,9 @@
  * The message `prometheus.ReadResponse` of remote read, with samples (in Prometheus' source,
  * prompb/remote.proto and types.proto). Values are copied as bits. Pure.
  */
-import type { SeriesSamples } from '../model/metric-plan.ts';
+
 import { bytesFieldLength, ProtobufWriter, varintLength } from '../codec/protobuf-writer.ts';
-import type { Label } from '../model/metric-plan.ts';
+import type { Label, SeriesSamples } from '../model/metric-plan.ts';
 
 /** Samples between two yields, about a millisecond of work. */
 const samplesPerTurn = 20_000;

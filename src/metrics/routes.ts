@@ -13,7 +13,7 @@ import {
   type ReadResponse,
   type ReadRoute,
 } from '../model/read-route.ts';
-import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
+import { type ReadContextSource, readContext } from '../model/readable-streams.ts';
 import { withQuery } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
 import {
@@ -37,8 +37,6 @@ import {
 } from './plan.ts';
 import { createQueryRoutes } from './query-routes.ts';
 import { createRemoteRead, type RemoteReadParts } from './remote-read.ts';
-import { createRuleRoutes } from './rule-routes.ts';
-import { createStatusRoutes } from './status-routes.ts';
 import {
   exemplarsQuery,
   labelParams,
@@ -47,6 +45,8 @@ import {
   seriesQuery,
   unescapeLabelName,
 } from './requests.ts';
+import { createRuleRoutes } from './rule-routes.ts';
+import { createStatusRoutes } from './status-routes.ts';
 
 const prefix = '/api/v1/prometheus';
 
@@ -73,7 +73,13 @@ export interface MetricsReadParts extends ReadContextSource, RemoteReadParts {
   readonly rules: Pick<RuleStore, 'listRuleGroups'>;
   readonly store: Pick<
     Store,
-    'samples' | 'series' | 'labelNames' | 'labelValues' | 'metricMetadata' | 'exemplars'
+    | 'samples'
+    | 'sampleColumns'
+    | 'series'
+    | 'labelNames'
+    | 'labelValues'
+    | 'metricMetadata'
+    | 'exemplars'
   >;
 }
 

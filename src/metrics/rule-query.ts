@@ -1,5 +1,5 @@
 /** PromQL of rules, over one stream: the vector at one time, or at many. */
-import { readableStreams, readContext, type ReadContextSource } from '../model/readable-streams.ts';
+import { type ReadContextSource, readableStreams, readContext } from '../model/readable-streams.ts';
 import type { RuleSample } from '../model/rules.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
 import type { Labels } from '../promql/labels.ts';
@@ -9,7 +9,7 @@ import { evaluateQuery, parsePromql } from './evaluate-query.ts';
 import type { MetricsLimits } from './plan.ts';
 
 export interface RuleQueryParts extends ReadContextSource {
-  readonly store: Pick<Store, 'samples'>;
+  readonly store: Pick<Store, 'sampleColumns'>;
 }
 
 type Owner = { readonly accountId: string; readonly streamId: string };

@@ -1,6 +1,5 @@
 /** Samples of the store as the evaluator of PromQL reads them. */
-import type { SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
-import { toLabels } from '../promql/labels.ts';
+import type { SamplesPlan, SeriesColumns } from '../model/metric-plan.ts';
 import { noTimes, type SampleSeries, type SampleSource } from '../promql/source.ts';
 import type { Store } from '../store/port.ts';
 import { decodeHistogram } from './native-histogram.ts';
@@ -13,7 +12,7 @@ const lowestMs = -(2 ** 53);
 const highestMs = 2 ** 53;
 
 export function createSampleSource(
-  store: Pick<Store, 'samples'>,
+  store: Pick<Store, 'sampleColumns'>,
   scope: ReadScope,
   signal: AbortSignal | undefined,
 ): SampleSource {
@@ -24,32 +23,21 @@ export function createSampleSource(
       if (from > until) return [];
       const range = { fromMs: BigInt(Math.ceil(from)), untilMs: BigInt(Math.floor(until)) };
       const selectors = matchers.length === 0 ? [] : [matchers];
-      const found = await store.samples({ ...scope, selectors, ...range }, signal);
+      const found = await store.sampleColumns({ ...scope, selectors, ...range }, signal);
       return found.map(toSampleSeries);
     },
   };
 }
 
-function toSampleSeries({ labels, times, values, histograms }: SeriesSamples): SampleSeries {
+function toSampleSeries({ labels, times, values, histograms }: SeriesColumns): SampleSeries {
   return {
-    labels: toLabels(labels),
-    times: toMillis(times),
-    // The same bits: as numbers, stale markers could lose theirs.
-    values: new Float64Array(values.buffer, values.byteOffset, values.length),
+    labels,
+    times,
+    values,
     histogramTimes:
       histograms.length === 0
         ? noTimes
         : Float64Array.from(histograms, ({ timeMs }) => Number(timeMs)),
     histograms: histograms.map(({ message }) => decodeHistogram(message)),
   };
-}
-
-/** By words: a bigint for each sample would cost more than the evaluation. */
-function toMillis(times: BigInt64Array): Float64Array {
-  const words = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
-  const millis = new Float64Array(times.length);
-  for (let i = 0; i < millis.length; i++) {
-    millis[i] = words[2 * i + 1]! * 2 ** 32 + (words[2 * i]! >>> 0);
-  }
-  return millis;
 }

@@ -77,6 +77,17 @@ export interface SeriesSamples {
   readonly histograms: readonly { readonly timeMs: bigint; readonly message: Uint8Array }[];
 }
 
+/** A series with its samples as numbers. The arrays belong to the store. */
+export interface SeriesColumns {
+  /** Sorted by name, without empty values; the same array while the store keeps the series. */
+  readonly labels: readonly Label[];
+  /** Unix ms, ascending; exact up to 2^53. */
+  readonly times: Float64Array;
+  /** Parallel to `times`. Stale markers keep their bits. */
+  readonly values: Float64Array;
+  readonly histograms: SeriesSamples['histograms'];
+}
+
 export interface Exemplar {
   readonly seriesLabels: readonly Label[];
   readonly labels: readonly Label[];

@@ -96,7 +96,7 @@ function toEngineOptions({ engine, store, data }: Config): EngineOptions {
  * @throws Error when the CA file cannot be read
  */
 function toStoreOptions(
-  { store, queue, data }: Config,
+  { store, metrics, queue, data }: Config,
   engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
 ): ClickHouseStoreOptions {
   const { coldVolume, coldAfterDays } = store;
@@ -125,6 +125,7 @@ function toStoreOptions(
     },
     restart: isSoleWriter ? () => engine.restart('an insert got no answer') : undefined,
     inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
+    maxSamplesInMemory: metrics.maxSamplesInMemory,
     storeFolder: engine && isSoleWriter ? join(resolve(data), 'engine', 'store') : undefined,
   };
 }

@@ -8,21 +8,22 @@ import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.t
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { createCountedReads } from './counts/counted-reads.ts';
 import { toReadError } from './failures.ts';
+import { createRestartFence, createSharedFence } from './fence.ts';
+import { createHead } from './head/head.ts';
+import { makeGranulesSmall } from './log-granules.ts';
 import { createLogReader } from './log-reader.ts';
 import { createMetricsReader } from './metrics-reader.ts';
-import { createRestartFence, createSharedFence } from './fence.ts';
-import { makeGranulesSmall } from './log-granules.ts';
 import { migrate } from './migrate.ts';
 import type { Store } from './port.ts';
-import { createRowSpreads } from './row-spread.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
+import { createRowSpreads } from './row-spread.ts';
 import { checkServer, explain } from './server-check.ts';
-import { assertNoTableLost, noteTables } from './table-inventory.ts';
-import { applyStorageTiers, ensureDurableTables } from './table-settings.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import { type ReadLimits, statement } from './sql/statement.ts';
 import type { StorageTiers } from './sql/table-settings.ts';
 import { type Placement, storedTables } from './sql/tables.ts';
+import { assertNoTableLost, noteTables } from './table-inventory.ts';
+import { applyStorageTiers, ensureDurableTables } from './table-settings.ts';
 import { createWriter } from './writer.ts';
 
 export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers {
@@ -38,6 +39,8 @@ export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers 
   readonly inventoryFile?: string | undefined;
   /** chDB's folder of an embedded engine that no other process uses; undefined = another store. */
   readonly storeFolder?: string | undefined;
+  /** Of recent metrics, only without other writers; absent or 0 = none. */
+  readonly maxSamplesInMemory?: number | undefined;
 }
 
 /** The store, with the parts that housekeeping needs. */
@@ -121,6 +124,12 @@ function createStore(
       : createRestartFence(restart);
   const readerParts = { connection, database, events, limits };
   const counted = placement.cluster === undefined ? createCountedReads(readerParts) : undefined;
+  // Without other writers, every insert is known.
+  const { maxSamplesInMemory: maxSamples = 0 } = options;
+  const head =
+    restart === undefined || maxSamples === 0
+      ? undefined
+      : createHead(readerParts, { maxSamples, now: Date.now });
   return {
     ...createLogReader({
       ...readerParts,
@@ -128,8 +137,8 @@ function createStore(
       spreads: createRowSpreads(connection, placement),
       counted,
     }),
-    ...createMetricsReader(readerParts),
-    ...createWriter({ connection, placement, insertQuorum, fence, floor, events }),
+    ...createMetricsReader(readerParts, head),
+    ...createWriter({ connection, placement, insertQuorum, fence, floor, events, head }),
     connection,
     placement,
     events,
@@ -137,6 +146,7 @@ function createStore(
     fence: fence.fence,
     async deleteStreamData(accountId, streamId, untilNanos) {
       const range = { accountId, streamId, untilNanos };
+      head?.forget(accountId, streamId);
       try {
         for (const name of storedTables) {
           await connection.execute('housekeeping', compileDeleteStream(placement, name, range));

@@ -2,12 +2,13 @@
  * Runs the reads of metrics within the limits of one read. Samples and exemplars take two steps:
  * find the series, then read what is stored of them. Plans are compiled in sql/.
  */
-import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
+import type { Exemplar, SamplesPlan, SeriesColumns, SeriesSamples } from '../model/metric-plan.ts';
 import type { QueryContext } from './connection.ts';
 import { tooMany } from './failures.ts';
+import type { Head } from './head/head.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, type ReadTime, startReadTime, timed } from './read-time.ts';
-import { toSeriesSamples } from './series-samples.ts';
+import { toSeriesColumns, toSeriesSamples } from './series-samples.ts';
 import {
   compileExemplars,
   compileNativeHistograms,
@@ -33,7 +34,13 @@ import type { Statement } from './sql/statement.ts';
 
 type MetricsReader = Pick<
   Store,
-  'samples' | 'exemplars' | 'series' | 'labelNames' | 'labelValues' | 'metricMetadata'
+  | 'samples'
+  | 'sampleColumns'
+  | 'exemplars'
+  | 'series'
+  | 'labelNames'
+  | 'labelValues'
+  | 'metricMetadata'
 >;
 
 /** The series of a plan, and the time left to read them. */
@@ -48,7 +55,11 @@ interface FoundSeries {
 /** Bounds the size of a statement. */
 const seriesPerStatement = 20_000;
 
-export function createMetricsReader(parts: ReaderParts): MetricsReader {
+/** @param head recent samples in memory; undefined = none */
+export function createMetricsReader(
+  parts: ReaderParts,
+  head: Pick<Head, 'read'> | undefined,
+): MetricsReader {
   const { connection, database, events, limits } = parts;
 
   async function findSeries(plan: SamplesPlan, signal?: AbortSignal): Promise<FoundSeries> {
@@ -80,6 +91,11 @@ export function createMetricsReader(parts: ReaderParts): MetricsReader {
     return toSeriesSamples(found.series, rows, histograms);
   }
 
+  async function sampleColumns(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesColumns[]> {
+    const recent = await head?.read(plan, signal);
+    return recent ?? (await samples(plan, signal)).map(toSeriesColumns);
+  }
+
   async function exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]> {
     const found = await findSeries(plan, signal);
     const rows = await readSteps<ExemplarRow>(found, async (step) => {
@@ -104,6 +120,7 @@ export function createMetricsReader(parts: ReaderParts): MetricsReader {
 
   return {
     samples: (plan, signal) => timed(events, 'samples', samples(plan, signal)),
+    sampleColumns: (plan, signal) => timed(events, 'samples', sampleColumns(plan, signal)),
     exemplars: (plan, signal) => timed(events, 'exemplars', exemplars(plan, signal)),
     series(plan, signal) {
       const statement = compileSeries(database, plan, plan.limit, limits);

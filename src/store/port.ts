@@ -1,16 +1,17 @@
 /** The port of the store: the drain inserts, `stream/` and `metrics/` read. */
 import type { ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
 import type { Layout, StampedBatch } from '../model/batch.ts';
+import type { FencingToken } from '../model/fencing-token.ts';
 import type {
   Exemplar,
+  Label,
   MetadataPlan,
   MetricMetadata,
   SamplesPlan,
+  SeriesColumns,
   SeriesPlan,
   SeriesSamples,
 } from '../model/metric-plan.ts';
-import type { Label } from '../model/metric-plan.ts';
-import type { FencingToken } from '../model/fencing-token.ts';
 import type {
   FacetsPlan,
   FacetsResult,
@@ -109,6 +110,8 @@ export interface Store {
    * labels, samples by time. @throws AppError
    */
   samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]>;
+  /** The same as numbers, for evaluation; recent samples may come from memory. @throws AppError */
+  sampleColumns(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesColumns[]>;
   /** Label sets, sorted by their labels. @throws AppError */
   series(plan: SeriesPlan, signal?: AbortSignal): Promise<(readonly Label[])[]>;
   /** Sorted. @throws AppError */

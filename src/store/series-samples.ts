@@ -1,5 +1,6 @@
 /** Joins samples, native histograms and labels of series. Pure. */
-import type { SeriesSamples } from '../model/metric-plan.ts';
+import type { SeriesColumns, SeriesSamples } from '../model/metric-plan.ts';
+import { toLabels as toLabelSet } from '../promql/labels.ts';
 import type { HistogramOfSeries, SamplesRow } from './sql/samples.ts';
 import { type SeriesRow, toLabels } from './sql/series.ts';
 
@@ -24,8 +25,33 @@ const noSamples = { times: new BigInt64Array(), values: new BigUint64Array() };
 
 type Samples = Pick<SamplesRow, 'times' | 'values'>;
 
+/** As numbers, with labels in the order of PromQL. */
+export function toSeriesColumns({ labels, ...series }: SeriesSamples): SeriesColumns {
+  const { histograms } = series;
+  return { labels: toLabelSet(labels), ...toColumns(series), histograms };
+}
+
+/** Values keep their bits: as numbers, stale markers could lose theirs. */
+export function toColumns({ times, values }: Samples): {
+  times: Float64Array;
+  values: Float64Array;
+} {
+  const { buffer, byteOffset, length } = values;
+  return { times: toMillis(times), values: new Float64Array(buffer, byteOffset, length) };
+}
+
+/** By words: a bigint for each sample would cost more than the evaluation. */
+function toMillis(times: BigInt64Array): Float64Array {
+  const words = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
+  const millis = new Float64Array(times.length);
+  for (let i = 0; i < millis.length; i++) {
+    millis[i] = words[2 * i + 1]! * 2 ** 32 + (words[2 * i]! >>> 0);
+  }
+  return millis;
+}
+
 /** Threads of the store append sorted runs in any order. */
-function inOrder({ times, values }: Samples): Samples {
+export function inOrder({ times, values }: Samples): Samples {
   if (isAscending(times)) return { times, values };
   const order = Array.from(times.keys()).sort((a, b) => (times[a]! < times[b]! ? -1 : 1));
   return {

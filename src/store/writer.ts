@@ -7,6 +7,7 @@ import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
 import type { Fence } from './fence.ts';
+import type { Head } from './head/head.ts';
 import type { Store } from './port.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
@@ -21,6 +22,8 @@ export interface WriterParts {
   readonly fence: Fence;
   readonly floor: ReceiptFloor;
   readonly events: StoreEvents;
+  /** Notified of metrics once they are stored; undefined = none. */
+  readonly head: Pick<Head, 'inserted'> | undefined;
 }
 
 export interface Writer extends Pick<Store, 'insert'> {
@@ -31,7 +34,7 @@ export interface Writer extends Pick<Store, 'insert'> {
 type Batches = readonly StampedBatch[];
 
 export function createWriter(parts: WriterParts): Writer {
-  const { connection, placement, insertQuorum, fence, floor, events } = parts;
+  const { connection, placement, insertQuorum, fence, floor, events, head } = parts;
   let insertedRows = 0;
 
   async function targetOf(token: FencingToken) {
@@ -56,6 +59,7 @@ export function createWriter(parts: WriterParts): Writer {
       const statement = compileInsertSection(await targetOf(token), section, batches);
       await connection.insert(statement, encodeOuterRows(rows));
     }
+    head?.inserted(batches);
   }
 
   const inserters = { 'logs/1': insertLogs, 'metrics/1': insertMetrics };

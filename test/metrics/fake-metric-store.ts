@@ -1,16 +1,18 @@
 /**
  * A store of metrics with given results, cut to the plan as its contract says, which records plans.
  */
+
+import type { MetricsReadParts } from '../../src/metrics/routes.ts';
+import { toSeriesColumns } from '../../src/store/series-samples.ts';
 import type {
   Exemplar,
+  Label,
   MetadataPlan,
   MetricMetadata,
   SamplesPlan,
   SeriesPlan,
   SeriesSamples,
 } from '../../src/model/metric-plan.ts';
-import type { Label } from '../../src/model/metric-plan.ts';
-import type { MetricsReadParts } from '../../src/metrics/routes.ts';
 
 export interface FakeMetricStore {
   readonly parts: MetricsReadParts['store'];
@@ -62,6 +64,10 @@ export function createFakeMetricStore(): FakeMetricStore {
       samples: async (plan) => {
         take(plan);
         return store.samples;
+      },
+      sampleColumns: async (plan) => {
+        take(plan);
+        return store.samples.map(toSeriesColumns);
       },
       exemplars: async (plan) => {
         take(plan);

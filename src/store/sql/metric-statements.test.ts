@@ -1,12 +1,13 @@
 /** Statements of metrics, matchers as conditions, and decoding of rows. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { RowReader } from '../../codec/row-reader.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { LabelMatcher, SamplesPlan, Selector } from '../../model/metric-plan.ts';
 import { compileDeleteStream } from './housekeeping.ts';
 import { compileInsertSection } from './insert-metrics.ts';
 import type { InsertTarget } from './insert-settings.ts';
-import { compileExemplars, compileSamples, RowReader, toExemplar } from './samples.ts';
+import { compileExemplars, compileSamples, toExemplar } from './samples.ts';
 import {
   compileLabelNames,
   compileLabelValues,

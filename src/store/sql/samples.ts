@@ -2,6 +2,8 @@
  * Samples, native histograms and exemplars of known series in a range of time. Of several rows for
  * one time, the last received counts. Pure.
  */
+
+import { RowReader } from '../../codec/row-reader.ts';
 import type { Exemplar, Label, SamplesPlan } from '../../model/metric-plan.ts';
 import { toLabelPairs } from './series.ts';
 import {
@@ -154,61 +156,4 @@ function rangeConditions(
     `UnixMilli >= ${params.add('Int64', plan.fromMs)}`,
     `UnixMilli <= ${params.add('Int64', plan.untilMs)}`,
   ];
-}
-
-/** Reads RowBinary values in order (https://clickhouse.com/docs/interfaces/formats/RowBinary). */
-export class RowReader {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  hasMore(): boolean {
-    return this.#at < this.#bytes.length;
-  }
-
-  int64(): bigint {
-    const value = this.#bytes.readBigInt64LE(this.#at);
-    this.#at += 8;
-    return value;
-  }
-
-  uint128(): bigint {
-    const low = this.#bytes.readBigUInt64LE(this.#at);
-    const high = this.#bytes.readBigUInt64LE(this.#at + 8);
-    this.#at += 16;
-    return (high << 64n) | low;
-  }
-
-  /** A String, as a view. */
-  string(): Uint8Array {
-    return this.#take(this.#varint());
-  }
-
-  /** An array of 64-bit words, copied because typed arrays need alignment. */
-  wordArray(): ArrayBuffer {
-    const bytes = this.#take(this.#varint() * 8);
-    const copy = new ArrayBuffer(bytes.length);
-    new Uint8Array(copy).set(bytes);
-    return copy;
-  }
-
-  #take(length: number): Uint8Array {
-    const start = this.#at;
-    this.#at += length;
-    const missing = this.#at - this.#bytes.length;
-    if (missing > 0) throw new RangeError(`cannot read rows: they end ${missing} bytes short`);
-    return this.#bytes.subarray(start, this.#at);
-  }
-
-  #varint(): number {
-    let value = 0;
-    for (let shift = 1; ; shift *= 128) {
-      const byte = this.#bytes[this.#at++] ?? 0;
-      value += (byte & 127) * shift;
-      if (byte < 128) return value;
-    }
-  }
 }

@@ -94,7 +94,7 @@ ${limitsSql(limits)}`,
   );
 }
 
-function seriesConditions(filter: SeriesFilter, params: Parameters): string {
+export function seriesConditions(filter: SeriesFilter, params: Parameters): string {
   const { accountId, fromMs, untilMs } = filter;
   const streams = filter.streams.map(labelRetention);
   return [

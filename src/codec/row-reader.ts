@@ -1,0 +1,79 @@
+/** Reads RowBinary values in order (https://clickhouse.com/docs/interfaces/formats/RowBinary). */
+import type { Label } from '../model/metric-plan.ts';
+
+export class RowReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  hasMore(): boolean {
+    return this.#at < this.#bytes.length;
+  }
+
+  uint16(): number {
+    const value = this.#bytes.readUInt16LE(this.#at);
+    this.#at += 2;
+    return value;
+  }
+
+  int64(): bigint {
+    const value = this.#bytes.readBigInt64LE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  uint128(): bigint {
+    const low = this.#bytes.readBigUInt64LE(this.#at);
+    const high = this.#bytes.readBigUInt64LE(this.#at + 8);
+    this.#at += 16;
+    return (high << 64n) | low;
+  }
+
+  /** A UInt128 as four words, lowest first. */
+  words128(): Uint32Array {
+    return new Uint32Array(this.copy(16));
+  }
+
+  /** A String, as a view. */
+  string(): Uint8Array {
+    return this.#take(this.varint());
+  }
+
+  /** A Map(String, String). */
+  labels(intern: (text: string) => string): Label[] {
+    const text = () => intern(this.#take(this.varint()).toString('utf8'));
+    return Array.from({ length: this.varint() }, () => [text(), text()] as const);
+  }
+
+  /** An array of 64-bit words, copied because typed arrays need alignment. */
+  wordArray(): ArrayBuffer {
+    return this.copy(this.varint() * 8);
+  }
+
+  copy(length: number): ArrayBuffer {
+    const bytes = this.#take(length);
+    const copy = new ArrayBuffer(bytes.length);
+    new Uint8Array(copy).set(bytes);
+    return copy;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = this.#bytes[this.#at++] ?? 0;
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+    }
+  }
+
+  #take(length: number): Buffer {
+    const start = this.#at;
+    this.#at += length;
+    const missing = this.#at - this.#bytes.length;
+    if (missing > 0) throw new RangeError(`cannot read rows: they end ${missing} bytes short`);
+    return this.#bytes.subarray(start, this.#at);
+  }
+}

@@ -1,0 +1,63 @@
+/** Columns of samples agree with a list of them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createRandom } from '../../../test/harness/random.ts';
+import { type Budget, SampleColumns } from './sample-columns.ts';
+
+function wordsOf(value: number): [low: number, high: number] {
+  const words = new Uint32Array(new Float64Array([value]).buffer);
+  return [words[0]!, words[1]!];
+}
+
+test('agrees with a list, and earlier views stay as they are', () => {
+  const random = createRandom(7);
+  const budget: Budget = { samples: 0 };
+  const list: [time: number, value: number][] = [
+    [100, 1],
+    [115, 2],
+  ];
+  const columns = new SampleColumns(
+    100,
+    Float64Array.from(list, ([time]) => time),
+    Float64Array.from(list, ([, value]) => value),
+    budget,
+  );
+  const first = columns.between(0, 1000);
+  for (let i = 0; i < 500; i++) {
+    const time = list.at(-1)![0] + random.integer(1, 30);
+    const value = random.next();
+    list.push([time, value]);
+    assert.ok(columns.append(time, ...wordsOf(value)));
+    const from = random.integer(90, time);
+    const until = from + random.integer(0, 200);
+    const { times, values } = columns.between(from, until);
+    const expected = list.filter(([at]) => at >= from && at <= until);
+    assert.deepEqual(
+      [...times].map((at, index) => [at, values[index]]),
+      expected,
+    );
+  }
+  assert.deepEqual([...first.times], [100, 115]);
+  assert.ok(budget.samples >= list.length);
+  columns.drop();
+  assert.equal(budget.samples, 0);
+});
+
+test('knows whether it is complete', () => {
+  const times = Float64Array.of(100, 115);
+  const columns = new SampleColumns(50, times, Float64Array.of(1, Number.NaN), { samples: 0 });
+  assert.ok(columns.append(115, ...wordsOf(Number.NaN)), 'the same sample again');
+  assert.ok(columns.append(40, ...wordsOf(3)), 'before the columns begin');
+  assert.ok(!columns.append(115, ...wordsOf(3)), 'another value at the same time');
+  assert.ok(!columns.append(107, ...wordsOf(3)), 'a late sample');
+  assert.deepEqual([...columns.between(0, 1000).times], [100, 115]);
+});
+
+test('keeps the bits of stale markers', () => {
+  const columns = new SampleColumns(0, new Float64Array(), new Float64Array(), { samples: 0 });
+  columns.append(1, 2, 0x7ff00000);
+  for (let time = 2; time < 100; time++) columns.append(time, ...wordsOf(1));
+  const { values } = columns.between(1, 1);
+  const bits = new DataView(values.buffer, values.byteOffset, 8).getBigUint64(0, true);
+  assert.equal(bits, 0x7ff0000000000002n);
+});

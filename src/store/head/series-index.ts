@@ -1,0 +1,149 @@
+/** The series of a stream on recent days: found by id, and by their labels. */
+
+import { type LabelMatcher, metricNameLabel, type Selector } from '../../model/metric-plan.ts';
+import { compareLabels, type Labels, labelValue } from '../../promql/labels.ts';
+import { matches } from '../../promql/matchers.ts';
+import type { SampleColumns } from './sample-columns.ts';
+
+export interface IndexedSeries {
+  /** The four halves of its id's halves, lowest first. */
+  readonly id: Uint32Array;
+  readonly labels: Labels;
+  /** Days since 1970 with a sample. */
+  readonly days: Set<number>;
+  hasHistograms: boolean;
+  /** Its samples, if they are in memory. */
+  columns: SampleColumns | undefined;
+}
+
+const firstSlots = 1024;
+
+export class SeriesIndex {
+  readonly #all: IndexedSeries[] = [];
+  readonly #byMetric = new Map<string, IndexedSeries[]>();
+  /** Positions in `#all` plus one, by the lowest bits of ids; 0 is free. */
+  #slots = new Uint32Array(firstSlots);
+  /** Whether `#all` and each metric are in the order of labels. */
+  #isSorted = true;
+
+  get size(): number {
+    return this.#all.length;
+  }
+
+  all(): readonly IndexedSeries[] {
+    return this.#all;
+  }
+
+  /** @param id four words, lowest first, from an index of `words` on */
+  byId(words: Uint32Array, at: number): IndexedSeries | undefined {
+    const found = this.#slots[this.#slotOf(words, at)]!;
+    return found === 0 ? undefined : this.#all[found - 1];
+  }
+
+  add(id: Uint32Array, labels: Labels, days: Iterable<number>): IndexedSeries {
+    const known = this.byId(id, 0);
+    if (known !== undefined) {
+      for (const day of days) known.days.add(day);
+      return known;
+    }
+    const series: IndexedSeries = {
+      id,
+      labels,
+      days: new Set(days),
+      hasHistograms: false,
+      columns: undefined,
+    };
+    this.#all.push(series);
+    const metric = labelValue(labels, metricNameLabel);
+    const siblings = this.#byMetric.get(metric);
+    if (siblings === undefined) this.#byMetric.set(metric, [series]);
+    else siblings.push(series);
+    this.#isSorted = false;
+    if (this.#all.length * 2 > this.#slots.length) this.#rebuildSlots(this.#slots.length * 2);
+    else this.#slots[this.#slotOf(id, 0)] = this.#all.length;
+    return series;
+  }
+
+  /**
+   * Sorted by labels.
+   * @param selectors any of them matches; empty = every series. @throws Error for a bad pattern
+   */
+  find(selectors: readonly Selector[], fromDay: number, untilDay: number): IndexedSeries[] {
+    this.#sort();
+    const isThen = ({ days }: IndexedSeries) => {
+      for (const day of days) if (day >= fromDay && day <= untilDay) return true;
+      return false;
+    };
+    const [only] = selectors;
+    if (only === undefined) return this.#all.filter(isThen);
+    if (selectors.length > 1) {
+      const tests = selectors.map((selector) => testOf(selector));
+      return this.#all.filter((one) => isThen(one) && tests.some((test) => test(one.labels)));
+    }
+    const test = testOf(only);
+    return this.#candidates(only).filter((one) => test(one.labels) && isThen(one));
+  }
+
+  #candidates(selector: Selector): readonly IndexedSeries[] {
+    const metric = selector.find(({ name, type }) => name === metricNameLabel && type === 'equal');
+    return metric === undefined ? this.#all : (this.#byMetric.get(metric.value) ?? []);
+  }
+
+  #sort(): void {
+    if (this.#isSorted) return;
+    this.#isSorted = true;
+    const byLabels = (left: IndexedSeries, right: IndexedSeries) =>
+      compareLabels(left.labels, right.labels);
+    this.#all.sort(byLabels);
+    for (const series of this.#byMetric.values()) series.sort(byLabels);
+    this.#rebuildSlots(this.#slots.length);
+  }
+
+  #rebuildSlots(count: number): void {
+    this.#slots = new Uint32Array(count);
+    for (const [i, { id }] of this.#all.entries()) this.#slots[this.#slotOf(id, 0)] = i + 1;
+  }
+
+  /** Where it is, or the free place where it belongs. Ids are hashes, hence spread evenly. */
+  #slotOf(words: Uint32Array, at: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = words[at]! & mask; ; slot = (slot + 1) & mask) {
+      const found = this.#slots[slot]!;
+      if (found === 0) return slot;
+      const { id } = this.#all[found - 1]!;
+      if (
+        id[0] === words[at] &&
+        id[1] === words[at + 1] &&
+        id[2] === words[at + 2] &&
+        id[3] === words[at + 3]
+      ) {
+        return slot;
+      }
+    }
+  }
+}
+
+/** Tests a pattern once for each value. */
+function testOf(selector: Selector): (labels: Labels) => boolean {
+  const tests = selector.map((matcher) => {
+    const { name, type } = matcher;
+    if (type === 'equal' || type === 'notEqual') {
+      return (labels: Labels) => matches(matcher, labelValue(labels, name));
+    }
+    return memoized(matcher);
+  });
+  return (labels) => tests.every((test) => test(labels));
+}
+
+function memoized(matcher: LabelMatcher): (labels: Labels) => boolean {
+  const known = new Map<string, boolean>();
+  return (labels) => {
+    const value = labelValue(labels, matcher.name);
+    let isMatch = known.get(value);
+    if (isMatch === undefined) {
+      isMatch = matches(matcher, value);
+      known.set(value, isMatch);
+    }
+    return isMatch;
+  };
+}
