@@ -119,6 +119,22 @@ function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
         return { rules: writeRuleFile(own.map(({ group }) => group)) };
       },
     }),
+    defineAccountRoute({
+      method: 'GET',
+      path: '/streams/:streamId/rule-groups/:name',
+      operationId: 'getRuleGroup',
+      summary: 'One rule group as a file',
+      scope: 'admin',
+      params: groupParams,
+      response: file,
+      handle: async ({ accountId, params: { streamId, name } }) => {
+        await requireStream(directory, accountId, streamId);
+        const stored = await directory.listRuleGroups(accountId);
+        const found = stored.find((one) => one.streamId === streamId && one.group.name === name);
+        if (found === undefined) throw notFound('rule group', JSON.stringify(name));
+        return { rules: writeRuleFile([found.group]) };
+      },
+    }),
   ];
 }
 

@@ -91,13 +91,18 @@ type Report = (path: Path, message: string) => void;
 export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[] {
   const lines = new LineCounter();
   // Every scalar is a text, as in Prometheus.
-  const document = parseDocument(text, { schema: 'failsafe', lineCounter: lines });
+  const document = parseDocument(text, {
+    schema: 'failsafe',
+    lineCounter: lines,
+    // Places are added to all messages alike.
+    prettyErrors: false,
+  });
   const faults: string[] = [];
   const addAt = (offset: number, message: string) => {
     const { line, col } = lines.linePos(offset);
     faults.push(`${Math.max(line, 1)}:${Math.max(col, 1)}: ${message}`);
   };
-  for (const { pos, message } of document.errors) addAt(pos[0], message.split('\n')[0]!);
+  for (const { pos, message } of document.errors) addAt(pos[0], message);
   fail(faults);
   const report: Report = (path, message) => addAt(offsetOf(document, path), message);
   const parsed = fileSchema.safeParse(document.toJS({ maxAliasCount: 100 }) ?? {});

@@ -11,6 +11,8 @@ const pagePaths = [
   '/explore/logs',
   '/explore/traces/:traceId',
   '/explore/metrics',
+  '/alerts',
+  '/alerts/edit',
   '/receivers',
   '/receivers/:receiverId',
   '/streams',

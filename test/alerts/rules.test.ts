@@ -201,8 +201,12 @@ groups:
   test('a deleted group has no alerts', async () => {
     const { streamId } = service.quickstart;
     const path = `/streams/${streamId}/rule-groups/broken`;
+    const { rules } = (await service.admin('GET', path)).json<{ rules: string }>();
+    assert.match(rules, /^groups:\n {2}- name: broken\n/);
+    assert.equal(rules.match(/- name:/g)?.length, 1);
     assert.equal((await service.admin('DELETE', path)).status, 204);
     assert.equal((await service.admin('DELETE', path)).status, 404);
+    assert.equal((await service.admin('GET', path)).status, 404);
     assert.ok((await alerts()).every(({ labels }) => labels['rule'] !== 'Twins'));
   });
 });

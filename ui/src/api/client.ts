@@ -7,7 +7,8 @@ import { ApiProblem, unreachable } from './problem.ts';
 import { noteServiceTime } from './service-clock.ts';
 import type { paths } from './schema.d.ts';
 
-export interface Api extends Pick<Client<HeadedPaths>, 'GET' | 'POST' | 'PATCH' | 'DELETE'> {
+export interface Api
+  extends Pick<Client<HeadedPaths>, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'> {
   /** For responses that the schema cannot type, such as event streams. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
 }
@@ -52,6 +53,7 @@ export function createApi(
   return {
     GET: client.GET,
     POST: client.POST,
+    PUT: client.PUT,
     PATCH: client.PATCH,
     DELETE: client.DELETE,
     fetch: (path, init) =>

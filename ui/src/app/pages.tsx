@@ -38,6 +38,21 @@ export const pages: readonly Page[] = [
     ),
   },
   {
+    path: '/alerts',
+    title: 'Alerts',
+    label: 'Alerts',
+    scope: 'metrics:read',
+    Page: lazy(() => import('../alerts/alerts-page.tsx').then((m) => ({ default: m.AlertsPage }))),
+  },
+  {
+    path: '/alerts/edit',
+    title: 'Rules',
+    scope: 'admin',
+    Page: lazy(() =>
+      import('../alerts/edit-rules-page.tsx').then((m) => ({ default: m.EditRulesPage })),
+    ),
+  },
+  {
     path: '/receivers',
     title: 'Receivers',
     label: 'Receivers',

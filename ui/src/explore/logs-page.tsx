@@ -5,6 +5,7 @@ import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
+import { AlertLink } from './alert-link.tsx';
 import { FacetSidebar } from './facets/facet-sidebar.tsx';
 import { FilterChips } from './filter-chips.tsx';
 import { HistogramPanel } from './histogram-panel.tsx';
@@ -77,6 +78,7 @@ export function LogsPage() {
         <div className={styles.menus}>
           <ViewsMenu query={query} onOpen={actions.onOpenView} />
           <ShareMenu query={query} bounds={run.bounds} />
+          <AlertLink query={query.text} />
         </div>
       </div>
       <SearchHits value={hits}>

@@ -2,6 +2,7 @@
 import styles from './icon.module.css';
 
 const paths = {
+  bell: 'M6 17V11a6 6 0 0 1 12 0v6l2 1H4zM10 21h4',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   'chevron-down': 'M6 9l6 6 6-6',
   'chevron-left': 'M15 6l-6 6 6 6',

@@ -73,7 +73,11 @@ function createState(latest: { readonly current: CodeEditorProps }): EditorState
       editorTheme,
       history(),
       extensions,
-      EditorView.contentAttributes.of({ 'aria-label': label, autocapitalize: 'off' }),
+      EditorView.contentAttributes.of({
+        'aria-label': label,
+        autocapitalize: 'off',
+        tabindex: '0',
+      }),
       EditorView.updateListener.of(({ docChanged, state }) => {
         if (docChanged) latest.current.onText(state.doc.toString());
       }),

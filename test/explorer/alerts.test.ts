@@ -1,0 +1,128 @@
+/** The alerts page: from a search to a rule, active alerts, history, editing, notifiers. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { pushText } from '../harness/metrics.ts';
+import { until } from '../harness/until.ts';
+import { assertAccessible } from './accessible.ts';
+import { type Explorer, missingBrowser, startExplorer } from './explorer.ts';
+
+const skip = missingBrowser() ?? false;
+
+suite('alerts', { skip }, () => {
+  let explorer: Explorer;
+  before(async () => {
+    explorer = await startExplorer();
+    const { service } = explorer;
+    await service.postLogs(
+      Array.from({ length: 12 }, (_, at) => ({
+        message: `payment ${at} failed`,
+        severity: 'ERROR',
+        service_name: 'shop',
+      })),
+    );
+    await pushText(service, 'jobs_failing{job="<b>backup"} 3\n');
+    const rules = `
+groups:
+- name: jobs
+  interval: 1s
+  rules:
+  - alert: JobsFailing
+    expr: jobs_failing > 0
+    labels: { severity: page }
+    annotations: { summary: '{{ $value }} of {{ $labels.job }}' }
+  - alert: Broken
+    expr: jobs_failing * on () (jobs_failing or label_replace(jobs_failing, "x", "1", "", ""))
+`;
+    const { streamId } = service.quickstart;
+    const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
+    assert.equal(answer.status, 200, answer.text);
+  });
+  after(() => explorer.close());
+
+  test('a search becomes a rule, which is checked, previewed and saved', async () => {
+    const { page, close } = await explorer.open('/explore/logs?query=service:shop+severity:error');
+    await page.getByText('payment 3 failed').waitFor();
+    await page.getByRole('link', { name: 'Alert from this search' }).click();
+    await page.getByRole('heading', { name: 'New rules' }).waitFor();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('query: "service:shop severity:error"').waitFor();
+
+    await editor.getByText("condition: '> 10'").click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' x');
+    await page
+      .getByRole('alert')
+      .getByText(/^line 10: /)
+      .waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+    await assertAccessible(page, 'the editor with a fault');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+
+    await page.getByLabel('Preview over').selectOption('1h');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText(/1 alert, of which 1 fired/).waitFor();
+    await page.getByRole('list', { name: 'Alerts of the preview' }).waitFor();
+    await assertAccessible(page, 'a preview');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'service:shop severity:error' }).waitFor();
+    await page.getByText('count of service:shop severity:error over 300s > 10').waitFor();
+    await close();
+  });
+
+  test('active alerts lead to their history', async () => {
+    const { page, close } = await explorer.open('/alerts');
+    await page.getByRole('link', { name: 'JobsFailing' }).waitFor();
+    await page.getByText('3 of <b>backup').waitFor();
+    await page.getByRole('link', { name: 'JobsFailing' }).click();
+    await page.getByLabel('Time range').selectOption('1h');
+    const rows = page.getByRole('list', { name: 'Alerts over time' }).getByRole('listitem');
+    await until(
+      async () => {
+        await page.getByRole('button', { name: 'Refresh' }).click();
+        return rows.getByText('JobsFailing').isVisible();
+      },
+      { what: 'the alert to be recorded' },
+    );
+    assert.match((await rows.first().textContent()) ?? '', /firing \d{4}-/);
+    await page.getByRole('link', { name: 'All alerts' }).click();
+    await rows.getByText('JobsFailing').waitFor();
+    await close();
+  });
+
+  test('a group is edited under its name, and deleted', async () => {
+    const { page, close } = await explorer.open('/alerts?tab=rules');
+    await page.getByText('failing', { exact: true }).first().waitFor();
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('jobs_failing > 0').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('0');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('jobs_failing > 00').waitFor();
+    await page.getByRole('button', { name: 'Delete jobs' }).click();
+    await page.getByRole('button', { name: 'Delete rules' }).click();
+    await page.getByRole('heading', { name: 'jobs', exact: true }).waitFor({ state: 'detached' });
+    await close();
+  });
+
+  test('notifiers are created with faults in place, and deleted', async () => {
+    const { page, close } = await explorer.open('/alerts?tab=notifiers');
+    await page.getByRole('button', { name: 'New notifier' }).click();
+    await page.getByLabel('Name').fill('on-call');
+    await page.getByLabel('Kind').selectOption('webhook');
+    await page.getByLabel('Address').fill('hooks');
+    await page.getByRole('button', { name: 'Create notifier' }).click();
+    await page.getByText(/must be a URL/).waitFor();
+    await page.getByLabel('Address').fill('https://hooks.example.com/alerts');
+    await page.getByLabel('Secret').fill('pepper');
+    await page.getByRole('button', { name: 'Create notifier' }).click();
+    await page.getByRole('row', { name: /on-call/ }).waitFor();
+    await assertAccessible(page, 'the notifiers');
+    await page.getByRole('button', { name: 'Delete on-call' }).click();
+    await page.getByRole('button', { name: 'Delete notifier' }).click();
+    await page.getByText('No notifiers yet').waitFor();
+    await close();
+  });
+});

@@ -1,0 +1,43 @@
+/** Alerts over time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toHistories, toPreviewed } from './alert-spans.ts';
+
+test('samples in a row are one span, and a gap ends it', () => {
+  const labels = { __name__: 'ALERTS', alertname: 'Down', job: 'a' };
+  const at = (...seconds: number[]) => seconds.map((one) => [one, '1'] as const);
+  const [history, ...more] = toHistories(
+    [
+      { metric: { ...labels, alertstate: 'pending' }, values: at(10, 20, 60) },
+      { metric: { ...labels, alertstate: 'firing' }, values: at(30, 40) },
+    ],
+    10_000,
+  );
+  assert.deepEqual(more, []);
+  assert.equal(history?.name, 'Down');
+  assert.deepEqual(history.labels, [['job', 'a']]);
+  assert.deepEqual(history.spans, [
+    { state: 'pending', fromMs: 10_000, untilMs: 30_000 },
+    { state: 'firing', fromMs: 30_000, untilMs: 50_000 },
+    { state: 'pending', fromMs: 60_000, untilMs: 70_000 },
+  ]);
+});
+
+test('a previewed alert is pending until it fires, and active until the end of the preview', () => {
+  const time = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const labels = { alertname: 'Down' };
+  const [history] = toPreviewed(
+    [
+      { labels, activeAt: time(10), firedAt: time(20), endedAt: time(30) },
+      { labels, activeAt: time(40), firedAt: time(40), endedAt: null },
+      { labels, activeAt: time(35), firedAt: null, endedAt: time(36) },
+    ],
+    60_000,
+  );
+  assert.deepEqual(history?.spans, [
+    { state: 'pending', fromMs: 10_000, untilMs: 20_000 },
+    { state: 'firing', fromMs: 20_000, untilMs: 30_000 },
+    { state: 'firing', fromMs: 40_000, untilMs: 60_000 },
+    { state: 'pending', fromMs: 35_000, untilMs: 36_000 },
+  ]);
+});

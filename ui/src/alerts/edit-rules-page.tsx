@@ -1,0 +1,76 @@
+/** Rule groups as YAML: checked while they are written, previewed over past data, saved. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { navigate, useSearch } from 'wouter/use-browser-location';
+import { dataOf } from '../api/client.ts';
+import { useApp } from '../app/context.ts';
+import { useStreams } from '../manage/control.ts';
+import { Loading } from '../parts/feedback/loading.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { Page } from '../parts/layout/page.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { RuleDraft } from './rule-draft.tsx';
+import { ruleOfMetrics, ruleOfSearch } from './rule-text.ts';
+
+export function EditRulesPage() {
+  const parameters = new URLSearchParams(useSearch());
+  const group = parameters.get('group') ?? undefined;
+  const streams = useStreams();
+  const [chosen, setChosen] = useState<string>();
+  const streamId = chosen ?? parameters.get('streamId') ?? streams.data?.[0]?.streamId;
+  const stored = useStoredGroup(streamId, group);
+  const query = parameters.get('query');
+  const fresh = query === null ? ruleOfMetrics(parameters.get('expr') ?? '') : ruleOfSearch(query);
+  const text = group === undefined ? fresh : stored.data;
+  return (
+    <Page
+      title={
+        group === undefined ? (
+          'New rules'
+        ) : (
+          <>
+            Rules of <LogText text={group} />
+          </>
+        )
+      }
+      actions={<Link href="/alerts?tab=rules">All rules</Link>}
+    >
+      {streams.isError && (
+        <ProblemNotice error={streams.error} onRetry={() => void streams.refetch()} />
+      )}
+      {stored.isError && (
+        <ProblemNotice error={stored.error} onRetry={() => void stored.refetch()} />
+      )}
+      {streamId !== undefined && text !== undefined ? (
+        <RuleDraft
+          key={`${group ?? ''} ${text}`}
+          initial={text}
+          streamId={streamId}
+          group={group}
+          streams={group === undefined ? (streams.data ?? []) : []}
+          onStream={setChosen}
+          onSaved={() => navigate('/alerts?tab=rules')}
+        />
+      ) : (
+        !streams.isError && !stored.isError && <Loading what="Loading the rules" />
+      )}
+    </Page>
+  );
+}
+
+function useStoredGroup(streamId = '', name = '') {
+  const { api } = useApp();
+  return useQuery({
+    queryKey: ['rule file', streamId, name],
+    enabled: streamId !== '' && name !== '',
+    // What is edited must not change below the editor.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const params = { path: { streamId, name } };
+      const path = '/api/v1/admin/streams/{streamId}/rule-groups/{name}';
+      return (await dataOf(api.GET(path, { params, signal }))).rules;
+    },
+  });
+}

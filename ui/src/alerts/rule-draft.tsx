@@ -1,0 +1,150 @@
+/** A draft of rules with its faults, its preview, and the button that saves it. */
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { dataOf } from '../api/client.ts';
+import type { Stream } from '../api/models.ts';
+import { useApp } from '../app/context.ts';
+import { useChange } from '../manage/control.ts';
+import { Button } from '../parts/controls/button.tsx';
+import { SelectField } from '../parts/controls/fields.tsx';
+import type { TextFault } from '../parts/editor/text-fault.ts';
+import { Notice } from '../parts/feedback/notice.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { useToast } from '../parts/feedback/toasts.tsx';
+import { Card } from '../parts/layout/page.tsx';
+import { useRules } from './alert-reads.ts';
+import styles from './rule-draft.module.css';
+import { RulePreview } from './rule-preview.tsx';
+import { groupNamesOf, toRuleFaults } from './rule-text.ts';
+
+const RuleEditor = lazy(() =>
+  import('./rule-editor.tsx').then((module) => ({ default: module.RuleEditor })),
+);
+
+export interface RuleDraftProps {
+  readonly initial: string;
+  readonly streamId: string;
+  /** The stored group that is edited; undefined = new rules. */
+  readonly group: string | undefined;
+  /** To choose from; one or none = no choice. */
+  readonly streams: readonly Stream[];
+  readonly onStream: (streamId: string) => void;
+  readonly onSaved: () => void;
+}
+
+export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDraftProps) {
+  const { api } = useApp();
+  const toast = useToast();
+  const [text, setText] = useState(initial);
+  const check = useCheck(text);
+  const faults = check.text === text ? check.faults : noFaults;
+  const save = useChange(
+    (rules: string) =>
+      dataOf(
+        api.PUT('/api/v1/admin/streams/{streamId}/rule-groups', {
+          params: { path: { streamId } },
+          body: { rules },
+        }),
+      ),
+    ({ groups }) => {
+      toast(groups === 1 ? 'Saved the group' : `Saved ${groups} groups`);
+      done.onSaved();
+    },
+  );
+  return (
+    <>
+      <Card>
+        {streams.length > 1 && (
+          <SelectField
+            label="Stream"
+            value={streamId}
+            options={streams.map((stream) => ({ value: stream.streamId, label: stream.name }))}
+            hint="Expressions read this stream, and recorded metrics are written to it."
+            onChange={done.onStream}
+          />
+        )}
+        <Suspense fallback={<pre className={styles.loading}>{text}</pre>}>
+          <RuleEditor className={styles.editor} text={text} faults={faults} onText={setText} />
+        </Suspense>
+        <Faults faults={faults} />
+        <Replaced text={text} streamId={streamId} group={group} />
+        {save.error !== null && faults.length === 0 && <ProblemNotice error={save.error} />}
+        <div className={styles.actions}>
+          <Button
+            tone="primary"
+            isDisabled={save.isBusy || faults.length > 0}
+            onPress={() => save.start(text)}
+          >
+            {save.isBusy ? 'Saving…' : 'Save'}
+          </Button>
+        </div>
+      </Card>
+      <RulePreview text={text} streamId={streamId} canRun={faults.length === 0} />
+    </>
+  );
+}
+
+const noFaults: readonly TextFault[] = [];
+
+function Faults({ faults }: { faults: readonly TextFault[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <div role="alert">
+      <ul className={styles.faults}>
+        {faults.map(({ position, message }) => (
+          <li key={`${position ?? ''} ${message}`}>{message}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Groups of the same names are replaced, and a renamed group remains. */
+function Replaced({
+  text,
+  streamId,
+  group,
+}: Record<'text' | 'streamId', string> & { group: string | undefined }) {
+  const rules = useRules();
+  const names = groupNamesOf(text);
+  const known = rules.data?.filter(({ file }) => file === streamId).map(({ name }) => name) ?? [];
+  const replaced = names.filter((name) => known.includes(name) && name !== group);
+  return (
+    <>
+      {replaced.length > 0 && (
+        <Notice tone="warning">Saving replaces the rules of {replaced.join(', ')}.</Notice>
+      )}
+      {group !== undefined && !names.includes(group) && (
+        <Notice tone="warning">
+          The rules are saved under another name: {group} stays until you delete it.
+        </Notice>
+      )}
+    </>
+  );
+}
+
+/** An error appears when typing pauses. */
+const pauseMs = 500;
+
+/** What the service says of the text, once typing has paused. */
+function useCheck(text: string): { text: string; faults: readonly TextFault[] } {
+  const { api } = useApp();
+  const [paused, setPaused] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(text), pauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const { data } = useQuery({
+    queryKey: ['rule check', paused],
+    gcTime: 60_000,
+    queryFn: async (): Promise<readonly TextFault[]> => {
+      try {
+        await dataOf(api.POST('/api/v1/admin/rule-groups/check', { body: { rules: paused } }));
+        return noFaults;
+      } catch (error) {
+        return toRuleFaults(paused, error);
+      }
+    },
+  });
+  return { text: paused, faults: data ?? noFaults };
+}

@@ -1,0 +1,36 @@
+/** YAML of rules in an editor with line numbers. Load it lazily. */
+import { indentWithTab } from '@codemirror/commands';
+import { yaml } from '@codemirror/lang-yaml';
+import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language';
+import { EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { CodeEditor, type CodeEditorProps } from '../parts/editor/code-editor.tsx';
+
+export function RuleEditor(props: Omit<CodeEditorProps, 'extensions' | 'label'>) {
+  return <CodeEditor {...props} label="Rules" extensions={extensions} />;
+}
+
+const extensions = [
+  yaml(),
+  lineNumbers(),
+  indentUnit.of('  '),
+  EditorView.lineWrapping,
+  // Escape, then Tab leaves the editor (CodeMirror's own rule).
+  keymap.of([indentWithTab]),
+  syntaxHighlighting(
+    HighlightStyle.define([
+      { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--json-key)' },
+      { tag: [tags.string, tags.content], color: 'var(--json-string)' },
+      { tag: tags.comment, color: 'var(--text-quiet)' },
+    ]),
+  ),
+  EditorView.theme({
+    '.cm-scroller': { maxHeight: '32rem' },
+    '.cm-content': { minHeight: '16rem' },
+    '.cm-gutters': {
+      border: 'none',
+      background: 'transparent',
+      color: 'var(--text-quiet)',
+    },
+  }),
+];

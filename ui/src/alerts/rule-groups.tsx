@@ -1,0 +1,180 @@
+/** Rule groups with the state of their rules. */
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { dataOf } from '../api/client.ts';
+import { useApp } from '../app/context.ts';
+import { EndingDialog } from '../manage/ending-dialog.tsx';
+import { Button } from '../parts/controls/button.tsx';
+import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
+import { EmptyState } from '../parts/feedback/empty-state.tsx';
+import { Loading } from '../parts/feedback/loading.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { type Column, DataTable } from '../parts/layout/data-table.tsx';
+import { Card } from '../parts/layout/page.tsx';
+import { Ago } from '../parts/text/ago.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { type Rule, type RuleGroup, useCanEdit, useRules, useStreamNames } from './alert-reads.ts';
+import styles from './alerts-page.module.css';
+
+export function RuleGroups() {
+  const rules = useRules();
+  const streamNames = useStreamNames();
+  const [ending, setEnding] = useState<RuleGroup>();
+  if (rules.isError) {
+    return <ProblemNotice error={rules.error} onRetry={() => void rules.refetch()} />;
+  }
+  if (rules.data === undefined) return <Loading what="Loading rules" />;
+  if (rules.data.length === 0) {
+    return (
+      <EmptyState title="No rules yet">
+        A rule is a query on metrics or logs that is evaluated on time: it raises alerts, or records
+        a metric.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className={styles.list}>
+      {rules.data.map((group) => (
+        <Group
+          key={`${group.file} ${group.name}`}
+          group={group}
+          streamName={streamNames.size > 1 ? streamNames.get(group.file) : undefined}
+          onDelete={() => setEnding(group)}
+        />
+      ))}
+      {ending && <DeleteGroup group={ending} onClose={() => setEnding(undefined)} />}
+    </div>
+  );
+}
+
+interface GroupProps {
+  readonly group: RuleGroup;
+  /** Absent with a single stream. */
+  readonly streamName: string | undefined;
+  readonly onDelete: () => void;
+}
+
+/** Prometheus' time of what never happened. */
+const never = '0001-01-01T00:00:00Z';
+
+function Group({ group, streamName, onDelete }: GroupProps) {
+  const canEdit = useCanEdit();
+  const { name, file, interval, lastEvaluation } = group;
+  const target = new URLSearchParams({ streamId: file, group: name });
+  return (
+    <Card>
+      <div className={styles.tools}>
+        <h2>
+          <LogText text={name} />
+        </h2>
+        <span className={styles.quiet}>
+          {streamName !== undefined && `stream ${streamName}, `}
+          every {interval} s, evaluated{' '}
+          <Ago at={lastEvaluation === never ? null : lastEvaluation} never="not yet" />
+        </span>
+        {canEdit && (
+          <>
+            <Link href={`/alerts/edit?${target.toString()}`} aria-label={`Edit ${name}`}>
+              Edit
+            </Link>
+            <Button label={`Delete ${name}`} tone="bare" onPress={onDelete}>
+              Delete
+            </Button>
+          </>
+        )}
+      </div>
+      <DataTable
+        caption={`Rules of ${name}`}
+        columns={columns}
+        rows={group.rules}
+        keyOf={(rule) => JSON.stringify([rule.type, rule.name, rule.labels, rule.query])}
+      />
+    </Card>
+  );
+}
+
+const columns: readonly Column<Rule>[] = [
+  {
+    header: 'Rule',
+    cell: ({ name, type }) => (
+      <>
+        <LogText text={name} />
+        {type === 'recording' && <div className={styles.quiet}>records this metric</div>}
+      </>
+    ),
+  },
+  {
+    header: 'State',
+    cell: (rule) => <Badge tone={toneOf(rule)}>{stateOf(rule)}</Badge>,
+    isTight: true,
+  },
+  {
+    header: 'Query',
+    cell: ({ query, lastError }) => (
+      <>
+        <code className={styles.expr}>
+          <LogText text={query} />
+        </code>
+        {lastError !== undefined && (
+          <p className={styles.fault}>
+            <LogText text={lastError} />
+          </p>
+        )}
+      </>
+    ),
+  },
+  {
+    header: 'For',
+    cell: ({ duration = 0 }) => (duration === 0 ? '–' : `${duration} s`),
+    isTight: true,
+  },
+  {
+    header: 'History',
+    cell: ({ name, type }) =>
+      type === 'recording' ? (
+        <Link href={`/explore/metrics?${new URLSearchParams({ q: name }).toString()}`}>Chart</Link>
+      ) : (
+        <Link href={`/alerts?${new URLSearchParams({ tab: 'history', alert: name }).toString()}`}>
+          History
+        </Link>
+      ),
+    isTight: true,
+  },
+];
+
+function stateOf({ health, state, type, alerts = [] }: Rule): string {
+  if (health === 'err') return 'failing';
+  if (health === 'unknown') return 'not evaluated';
+  if (type === 'recording') return 'recording';
+  const count = alerts.filter((alert) => alert.state === state).length;
+  return state === 'firing' || state === 'pending' ? `${state}: ${count}` : 'inactive';
+}
+
+function toneOf({ health, state, type }: Rule): BadgeTone {
+  if (health === 'err' || state === 'firing') return 'danger';
+  if (state === 'pending') return 'warning';
+  return health === 'ok' && type === 'alerting' ? 'success' : 'quiet';
+}
+
+function DeleteGroup({ group, onClose }: { group: RuleGroup; onClose: () => void }) {
+  const { api } = useApp();
+  const { name, file: streamId } = group;
+  const params = { path: { streamId, name } };
+  return (
+    <EndingDialog
+      name={name}
+      asked="Delete the rules of"
+      done="Deleted the rules of"
+      action="Delete rules"
+      end={() =>
+        dataOf(api.DELETE('/api/v1/admin/streams/{streamId}/rule-groups/{name}', { params }))
+      }
+      onClose={onClose}
+    >
+      <p>
+        Its rules are evaluated no longer and its alerts end. What they recorded stays for the
+        retention of the stream.
+      </p>
+    </EndingDialog>
+  );
+}

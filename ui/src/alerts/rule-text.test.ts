@@ -1,0 +1,45 @@
+/** Rule files that the explorer writes, and their faults. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readRuleFile } from '../../../src/rules/rule-file.ts';
+import { groupNamesOf, ruleOfMetrics, ruleOfSearch, toRuleFaults } from './rule-text.ts';
+
+const options = { checkLogs: () => undefined };
+
+test('a rule of a search is accepted, whatever the search says', () => {
+  for (const query of [
+    '',
+    'service:"a b" -x',
+    `'"\\ {{ $value }} : #`,
+    'ä\u2028\n\t',
+    '*'.repeat(300),
+  ]) {
+    const [group] = readRuleFile(ruleOfSearch(query), options);
+    assert.equal(group?.rules[0]?.query.type, 'logs');
+    assert.equal((group.rules[0].query as { query: string }).query, query.trim());
+    assert.deepEqual(groupNamesOf(ruleOfSearch(query)), [group.name]);
+  }
+});
+
+test('a rule of metrics is accepted', () => {
+  for (const expr of ['', 'sum by (job) (rate(a{b="c"}[5m])) > 1']) {
+    assert.equal(readRuleFile(ruleOfMetrics(expr), options).length, 1);
+  }
+});
+
+test('names of groups are found, those of rules are not', () => {
+  const text = `groups:\n- name: 'it''s'\n  rules:\n  - alert: A\n- name: plain # 1\n`;
+  assert.deepEqual(groupNamesOf(text), ["it's", 'plain # 1']);
+});
+
+test('each fault has its place in the text', () => {
+  const text = 'groups:\n- name: a\n  rules:\n  - alert: A\n    expr: sum(\n    for: soon\n';
+  const message = 'cannot accept the rules: 5:11: expr: 1:5: parse error: x; 6:10: for: must be; y';
+  assert.deepEqual(toRuleFaults(text, new Error(message)), [
+    { position: text.indexOf('sum('), message: 'line 5: expr: 1:5: parse error: x' },
+    { position: text.indexOf('soon'), message: 'line 6: for: must be; y' },
+  ]);
+  assert.deepEqual(toRuleFaults(text, new Error('cannot reach Weir')), [
+    { position: undefined, message: 'cannot reach Weir' },
+  ]);
+});

@@ -1,0 +1,77 @@
+/** Texts of rule files: what a new one begins with, and where one is wrong. Pure. */
+import type { TextFault } from '../parts/editor/text-fault.ts';
+
+/** Counts the logs of a search. A JSON text is YAML too. */
+export function ruleOfSearch(query: string): string {
+  const name = query.trim() === '' ? 'all logs' : query.trim().slice(0, 80).toWellFormed();
+  return `groups:
+- name: ${JSON.stringify(name)}
+  type: logs
+  interval: 1m
+  rules:
+  - alert: TooManyLogs
+    query: ${JSON.stringify(query.trim())}
+    stat: count
+    window: 5m
+    condition: '> 10'
+    labels: { severity: warning }
+    annotations:
+      summary: '{{ $value }} logs in 5 minutes'
+`;
+}
+
+/** Also for the alert of a query on metrics. */
+export function ruleOfMetrics(expr: string): string {
+  return `groups:
+- name: new group
+  interval: 1m
+  rules:
+  - alert: ServiceDown
+    expr: ${expr === '' ? 'up == 0' : JSON.stringify(expr)}
+    for: 5m
+    labels: { severity: page }
+    annotations:
+      summary: '{{ $labels.instance }} of {{ $labels.job }} is down'
+`;
+}
+
+/** Names of the groups in a file, as far as they are written in one line. */
+export function groupNamesOf(text: string): string[] {
+  // Groups are items of the outermost list; rules are named by alert and record.
+  return [...text.matchAll(/^ *- +name: *(.+?) *$/gm)].map(([, name = '']) => unquoted(name));
+}
+
+function unquoted(text: string): string {
+  if (/^'.*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
+  if (!/^".*"$/.test(text)) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    // YAML has escapes that JSON has not; the service reads them.
+    return text;
+  }
+}
+
+/** `cannot accept the rules: 3:5: …; 8:1: …`, each with its place; other errors have none. */
+export function toRuleFaults(text: string, error: unknown): TextFault[] {
+  const whole = error instanceof Error ? error.message : String(error);
+  const listed = /^cannot accept the rules: (.*)$/s.exec(whole)?.[1];
+  if (listed === undefined) return [{ position: undefined, message: whole }];
+  const starts = lineStarts(text);
+  return listed.split(/; (?=\d+:\d+: |and \d+ more$)/).map((one) => {
+    const [, line = '', column, message] = /^(\d+):(\d+): (.*)$/s.exec(one) ?? [];
+    const start = starts[Number(line) - 1];
+    if (message === undefined || start === undefined) return { position: undefined, message: one };
+    const position = Math.min(start + Number(column) - 1, text.length);
+    return { position, message: `line ${line}: ${message}` };
+  });
+}
+
+function lineStarts(text: string): number[] {
+  let start = 0;
+  return text.split('\n').map((line) => {
+    const own = start;
+    start += line.length + 1;
+    return own;
+  });
+}
