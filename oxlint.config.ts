@@ -24,7 +24,7 @@ const leaves = ['admission', 'protocols', 'queue', 'store', 'engine', 'directory
 /** What happens in which order: words, and the port.ts of leaves. */
 const spines = ['ingest', 'stream', 'metrics', 'alerts', 'admin'];
 /** Words, spines, and the port.ts of leaves. */
-const edges = ['server', 'workers'];
+const edges = ['server', 'sockets', 'workers'];
 /** The command line sees all that opens a service, besides words and ports. */
 const composition = ['main', 'service', 'maintenance'];
 const folders = [...words, ...leaves, ...spines, ...edges, 'cli', ...composition];

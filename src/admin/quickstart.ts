@@ -32,6 +32,8 @@ export interface Addresses {
   readonly opsUrl: string;
   /** Certificate of the local authority; undefined when senders trust the certificate already. */
   readonly caFile: string | undefined;
+  /** Ports of listeners without HTTP, by the name of their setting: `syslog.tcp`. */
+  readonly sockets?: Readonly<Record<string, number>> | undefined;
   /** Ports that other nodes serve, at addresses unknown to this one. */
   readonly elsewhere?: readonly ('ingest' | 'stream')[];
 }

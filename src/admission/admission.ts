@@ -69,14 +69,15 @@ export function createAdmission(
     },
 
     permitSender(token, receiver, { kind, peerAddress, headers }) {
-      auth.checkBinding(token, receiver, kind);
+      if (token !== undefined) auth.checkBinding(token, receiver);
+      auth.checkReceiver(receiver, kind);
       if (receiver.allowedCidrs.length > 0) {
         const address = clientAddress(peerAddress, headers.forwardedFor, trustedProxies);
         if (address === undefined || !isWithin(address, rangesOf(receiver.allowedCidrs))) {
           throw new AppError('forbidden', 'cannot accept data from this address for this receiver');
         }
       }
-      auth.checkScope(token, 'ingest:write');
+      if (token !== undefined) auth.checkScope(token, 'ingest:write');
     },
 
     bodyFormat,

@@ -93,14 +93,18 @@ export function checkTokenInForce(
   return token;
 }
 
-/** Checks token against receiver, except for the address. @throws AppError `forbidden` */
-export function checkBinding(token: TokenGrant, receiver: Receiver, kind: ReceiverKind): void {
+/** @throws AppError `forbidden` */
+export function checkBinding(token: TokenGrant, receiver: Receiver): void {
   if (token.receiverId !== receiver.receiverId) {
     throw new AppError('forbidden', 'cannot use this token here: it belongs to another receiver');
   }
   if (!token.accountIds.includes(receiver.accountId)) {
     throw new AppError('forbidden', 'cannot use this token here: it belongs to another account');
   }
+}
+
+/** @throws AppError `forbidden` */
+export function checkReceiver(receiver: Receiver, kind: ReceiverKind): void {
   if (!receiver.active) {
     throw new AppError('forbidden', 'cannot accept data: this receiver is not active');
   }

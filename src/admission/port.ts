@@ -111,9 +111,13 @@ export interface Admission {
   tokenOfDigest(digest: string, type: TokenType): Promise<TokenGrant>;
   /** @throws AppError `not_found` | `unavailable` */
   receiver(receiverId: string): Promise<ReceiverGrant>;
-  /** Binding, account, activity, kind, address and scope. @throws AppError `forbidden` */
+  /**
+   * Binding, account, activity, kind, address and scope.
+   * @param token undefined for a sender that is bound to the receiver without one
+   * @throws AppError `forbidden`
+   */
   permitSender(
-    token: TokenGrant,
+    token: TokenGrant | undefined,
     receiver: Receiver,
     request: { kind: ReceiverKind; peerAddress: string; headers: RequestHeaders },
   ): void;

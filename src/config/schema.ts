@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
 import { gibibyte, integer, list, mebibyte, section, text, words } from './schema-parts.ts';
 import { queueSection } from './schema-queue.ts';
+import { syslogSection } from './schema-sockets.ts';
 import { storeSection } from './schema-store.ts';
 
 /** The quota store that several gateways share. */
@@ -53,6 +54,7 @@ export const configSchema = z.strictObject({
     description: 'Lowest level of the log lines that Weir writes to standard error.',
   }),
   ingest: ingestSection,
+  syslog: syslogSection,
   stream: section({
     host: text(undefined, '', 'Listen address of the stream port; empty = all interfaces.'),
     port: integer(
@@ -157,6 +159,16 @@ export const configSchema = z.strictObject({
       'Certificate chain in PEM, reloaded when it changes; empty = issued by a local authority.',
     ),
     keyFile: text('path', '', 'Private key of the certificate, in PEM.'),
+    clientCaFile: text(
+      'path',
+      '',
+      'Authorities of client certificates in PEM; then TLS listeners of syslog and of other ' +
+        'protocols without HTTP require one. Empty = none.',
+    ),
+    clientReceivers: list(
+      'Receivers of senders with a client certificate, as name=receiver; the name is its common ' +
+        'name or a DNS name. A common name that is the id of a receiver needs no entry.',
+    ),
   }),
   queue: queueSection,
   drain: section({

@@ -1,12 +1,14 @@
 /** The first steps of an ingest request: the checks before its body, and the body. */
 import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
-import type { Receiver, ReceiverGrant } from '../model/account.ts';
+import type { Receiver, ReceiverGrant, TokenGrant } from '../model/account.ts';
 import type { BodyCaps, BodyFormat, Protocol } from '../model/protocol.ts';
 import type { RequestTarget } from '../model/request.ts';
 import type { RequestHead, Sender } from './receiver-sample.ts';
 
 export interface IngestRequest extends RequestHead {
   readonly body: RequestBody;
+  /** The sender needs no token: its listener or its client certificate determines `receiverId`. */
+  readonly isBound?: boolean | undefined;
   /** Deadline of the sender on the clock of `performance.now()`; absent = none. */
   readonly deadlineMs?: number | undefined;
   /** Absent on gRPC. */
@@ -50,16 +52,19 @@ export async function admit(
 /** The first of these checks: of the token and its receiver. */
 export async function permit(
   admission: Admission,
-  { headers, peerAddress }: IngestRequest,
+  { headers, peerAddress, isBound }: IngestRequest,
   { protocol, sender }: { readonly protocol: Protocol; readonly sender: Sender },
 ): Promise<ReceiverGrant> {
-  const secret = admission.bearer(headers, protocol.tokenPlace); // 401
-  const token = await admission.token(secret, 'ingest'); // 401, 503
+  let token: TokenGrant | undefined;
+  if (isBound !== true) {
+    const secret = admission.bearer(headers, protocol.tokenPlace); // 401
+    token = await admission.token(secret, 'ingest'); // 401, 503
+  }
   // If the address does not name the receiver, the token does.
-  sender.receiverId ??= token.receiverId ?? '';
+  sender.receiverId ??= token?.receiverId ?? '';
   const grant = await admission.receiver(sender.receiverId); // 404, 503
   const { receiver } = grant;
-  if (token.accountIds.includes(receiver.accountId)) sender.tokenId = token.tokenId;
+  if (token?.accountIds.includes(receiver.accountId)) sender.tokenId = token.tokenId;
   admission.permitSender(token, receiver, { kind: protocol.kind, peerAddress, headers }); // 403
   return grant;
 }

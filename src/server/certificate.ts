@@ -28,7 +28,7 @@ export interface Certificate {
    */
   readonly caFile: string | undefined;
   /** Keeps this listener's certificate current until `close`. */
-  follow(server: TlsServer): void;
+  follow(server: Pick<TlsServer, 'setSecureContext'>): void;
   /** Checks the source now. */
   refresh(): Promise<void>;
   close(): void;
@@ -51,7 +51,7 @@ export async function openCertificate(
     if (isOwn) return readPair(certFile, keyFile);
     return ensureLocalCertificate(directory, new Date(), events.certificateDamaged);
   };
-  const servers: TlsServer[] = [];
+  const servers: Pick<TlsServer, 'setSecureContext'>[] = [];
   let material = await load();
   announce(material, events);
 

@@ -75,6 +75,8 @@ export interface ServerParts extends IngestSurfaceParts, RouteParts {
 export interface Server extends BoundSurfaces {
   /** PEM of the local authority; undefined with the operator's own certificate. */
   readonly caFile: string | undefined;
+  /** Undefined without a TLS port. */
+  readonly certificate: Certificate | undefined;
 }
 
 /** Admits every connection. */
@@ -91,7 +93,8 @@ export async function openServer(
 ): Promise<Server> {
   const { ingest, stream, ops, closing } = options;
   if (ingest === undefined && stream === undefined && ops !== undefined) {
-    return { ...(await openOpsServer(ops, closing, parts, events)), caFile: undefined };
+    const bound = await openOpsServer(ops, closing, parts, events);
+    return { ...bound, caFile: undefined, certificate: undefined };
   }
   const certificate = await openCertificate(options.tls, events);
   try {
@@ -101,7 +104,7 @@ export async function openServer(
       certificate.close();
       await bound.close();
     };
-    return { ...bound, caFile: certificate.caFile, close };
+    return { ...bound, caFile: certificate.caFile, certificate, close };
   } catch (error) {
     certificate.close();
     throw error;

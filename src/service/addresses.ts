@@ -12,6 +12,8 @@ type Bound = Pick<Server, 'ports' | 'caFile'>;
 /** Ports chosen by the system are known once bound: call `settle` before the first use. */
 export interface RunAddresses extends Addresses {
   settle(bound: Bound): void;
+  /** Ports of listeners without HTTP, by the name of the setting. */
+  settleSockets(ports: Readonly<Record<string, number>>): void;
 }
 
 export function createAddresses(config: Config): RunAddresses {
@@ -21,6 +23,7 @@ export function createAddresses(config: Config): RunAddresses {
     ports: { ingest: ingest.port, stream: stream.port, ops: ops.port },
     caFile: undefined,
   };
+  let sockets: Readonly<Record<string, number>> | undefined;
   return {
     get ingestUrl() {
       return ingest.publicUrl || `https://localhost:${bound.ports.ingest || ingest.port}`;
@@ -35,8 +38,14 @@ export function createAddresses(config: Config): RunAddresses {
       return bound.caFile;
     },
     ...(elsewhere.length > 0 && { elsewhere }),
+    get sockets() {
+      return sockets;
+    },
     settle(server) {
       bound = server;
+    },
+    settleSockets(ports) {
+      sockets = ports;
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
+import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
@@ -9,6 +10,7 @@ import { createLoki } from '../protocols/json-logs/loki/loki.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
+import { createSyslog } from '../protocols/syslog/syslog.ts';
 
 export function createProtocols(config: Config): Protocol[] {
   return [
@@ -21,5 +23,6 @@ export function createProtocols(config: Config): Protocol[] {
     createOtlpGrpc(config),
     createPromText(config),
     ...createRemoteWrite(config),
+    createSyslog(config, createPiecesDecoder()),
   ];
 }

@@ -13,6 +13,7 @@ import type { Opening } from './opening.ts';
 import { createProtocols } from './protocols.ts';
 import type { Readiness } from './readiness.ts';
 import { createReads, noStreamRoutes } from './reads.ts';
+import { openSockets } from './sockets.ts';
 import { version } from './version.ts';
 import { createIngestWorkers } from './workers.ts';
 
@@ -72,6 +73,10 @@ export async function serve(opening: Opening, parts: ServedParts): Promise<RunAd
     ),
   );
   addresses.settle(server);
+  if (rolesOf(config).has('gateway')) {
+    const { certificate } = server;
+    addresses.settleSockets(await openSockets(opening, { ...gateway, certificate, gate }));
+  }
   if (workers !== undefined) await opening.parts.own(workers).open(server);
   return addresses;
 }

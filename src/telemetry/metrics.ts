@@ -59,6 +59,20 @@ export const ingestMetrics = {
   weir_ingest_known_series: gauge('Series of today whose labels are known to be durable'),
 };
 
+export const socketMetrics = {
+  weir_socket_connections: gauge(
+    'Open connections of syslog and other protocols without HTTP',
+    'listener',
+  ),
+  weir_socket_connections_cut_total: counter('Connections that Weir closed', 'listener', 'reason'),
+  weir_socket_messages_dropped_total: counter(
+    'Messages that were received and not stored: backlog (UDP faster than the queue), or the ' +
+      'error code of their refusal',
+    'listener',
+    'reason',
+  ),
+};
+
 export const quotaMetrics = {
   weir_quota_store_seconds: histogram(
     'Seconds of one charge or refund at the shared quota store',
@@ -238,6 +252,7 @@ export const workerMetrics = {
 export const metricTables: readonly (readonly [title: string, table: MetricTable])[] = [
   ['Requests', httpMetrics],
   ['Ingest', ingestMetrics],
+  ['Listeners of protocols without HTTP', socketMetrics],
   ['Quotas shared by gateways', quotaMetrics],
   ['Live tail', tailMetrics],
   ['Exports', exportMetrics],

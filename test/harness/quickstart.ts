@@ -7,6 +7,8 @@ export interface Quickstart {
   readonly accountId: string;
   readonly streamId: string;
   readonly accessToken: string;
+  /** Ports of listeners without HTTP, by setting. */
+  readonly sockets?: Readonly<Record<string, number>>;
   readonly receivers: {
     readonly http_json: {
       readonly receiverId: string;

@@ -1,0 +1,50 @@
+/** Settings of the listeners of protocols that are not HTTP. All are off by default. */
+import { z } from 'zod';
+import { integer, mebibyte, section, text } from './schema-parts.ts';
+
+function address(description: string) {
+  const form = /^(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?\d{1,5}$/i;
+  return z
+    .string()
+    .refine((value) => value === '' || form.test(value), 'not an address such as 0.0.0.0:514')
+    .default('')
+    .meta({
+      description: `${description} as host:port, or a port on all interfaces; empty = off.`,
+    });
+}
+
+const receiver = (kind: string, orElse: string) =>
+  text(undefined, '', `Receiver (kind ${kind}) that ${orElse}`);
+
+export const syslogSection = section({
+  tcp: address('Listen address of syslog over TCP,'),
+  tls: address('Listen address of syslog over TLS,'),
+  udp: address('Listen address of syslog over UDP,'),
+  receiver: receiver(
+    'http_json',
+    'gets messages from senders without a client certificate; empty = the token in the ' +
+      'structured data names it.',
+  ),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'not a time zone such as Europe/Berlin')
+    .default('UTC')
+    .meta({ description: 'Zone of times that are sent without one.' }),
+  maxMessageBytes: integer(
+    'bytes',
+    64 * 1024,
+    480,
+    mebibyte,
+    'Longest message; longer ones are cut, with a warning.',
+  ),
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    // RangeError: unknown.
+    return false;
+  }
+}

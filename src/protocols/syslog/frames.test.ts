@@ -1,0 +1,56 @@
+/** Framing of syslog connections: any way in which bytes arrive gives the same messages. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { joinFrames, splitFrames, SyslogFrames } from './frames.ts';
+
+const maxBytes = 10;
+
+function framesOf(chunks: readonly string[]): string[] {
+  const reader = new SyslogFrames(maxBytes);
+  const frames = chunks.flatMap((chunk) => reader.push(Buffer.from(chunk)));
+  assert.ok(reader.partialBytes <= maxBytes + 12, `${reader.partialBytes} bytes are kept`);
+  const last = reader.end();
+  return [...frames, ...(last === undefined ? [] : [last])].map(String);
+}
+
+const connections: readonly (readonly [string, readonly string[]])[] = [
+  ['<1>a\n<1>b\r\n\n<1>c', ['<1>a', '<1>b\r', '<1>c']],
+  ['4 <1>a5 <1>\nb4 <1>c', ['<1>a', '<1>\nb', '<1>c']],
+  ['4 <1>a<1>b\n4 <1>c\n4 <1>d\0', ['<1>a', '<1>b', '<1>c', '<1>d']],
+  // Numbers that are no length.
+  ['12 monkeys\n0 <1>\n<1>a\n', ['12 monkeys', '0 <1>', '<1>a']],
+  ['1234567890 <1>a\n<1>b\n', ['1234567890 ', '<1>b']],
+  // Longer than allowed: cut to one byte more.
+  ['<1>34567890abc\n<1>b\n', ['<1>34567890', '<1>b']],
+  ['13 <1>4567890abc4 <1>b', ['<1>4567890a', '<1>b']],
+  ['999999999 <1>4567890abc', ['<1>4567890a']],
+  // The connection ended within a counted message, which its sender repeats.
+  ['4 <1>a4 <1', ['<1>a']],
+  ['17', []],
+];
+
+suite('splits', () => {
+  for (const [bytes, expected] of connections) {
+    test(JSON.stringify(bytes), () => {
+      assert.deepEqual(framesOf([bytes]), expected);
+      assert.deepEqual(framesOf([...bytes]), expected, 'byte by byte');
+      for (let at = 1; at < bytes.length; at += 1) {
+        assert.deepEqual(framesOf([bytes.slice(0, at), bytes.slice(at)]), expected, `at ${at}`);
+      }
+    });
+  }
+});
+
+test('an endless message needs no memory', () => {
+  const reader = new SyslogFrames(maxBytes);
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  assert.equal(reader.push(chunk).length, 1);
+  for (let i = 0; i < 100; i += 1) assert.deepEqual(reader.push(chunk), []);
+  assert.equal(reader.partialBytes, 0);
+});
+
+test('joined frames split into the same, whatever they contain', () => {
+  const frames = ['<1>a', '', '3 <1>', '\n'].map((text) => Buffer.from(text));
+  assert.deepEqual([...splitFrames(joinFrames(frames))], frames);
+  assert.deepEqual([...splitFrames(Buffer.from('no frames'))].map(String), ['no frames']);
+});

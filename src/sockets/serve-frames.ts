@@ -1,0 +1,121 @@
+/**
+ * Serves a connection that sends messages one after another without waiting for replies: reads as
+ * fast as messages become durable, so that a sender feels the load of Weir as back-pressure.
+ */
+import type { Socket } from 'node:net';
+import { AppError } from '../model/errors.ts';
+import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
+
+/** Splits a connection into messages. */
+export interface FrameReader {
+  push(chunk: Buffer): Buffer[];
+  end(): Buffer | undefined;
+  /** Bytes of a message of which the end is missing. */
+  readonly partialBytes: number;
+}
+
+/** How messages of a protocol are framed. */
+export interface Framing {
+  open(): FrameReader;
+  /** Messages as one body. */
+  join(messages: readonly Buffer[]): Buffer;
+  /** The token that a message carries; absent = the protocol has no place for one. */
+  tokenOf?(message: Buffer): string | undefined;
+}
+
+export interface FramesOptions {
+  readonly framing: Framing;
+  readonly delivery: Omit<Delivery, 'binding'>;
+  /** Undefined = a token in each message. */
+  readonly receiverId: string | undefined;
+  /** A message that takes longer to arrive ends the connection. */
+  readonly messageTimeoutMs: number;
+  readonly maxMessagesPerBatch: number;
+}
+
+/** @throws AppError if the sender is refused, or too slow; Error if the connection breaks */
+export async function serveFrames(
+  socket: Socket,
+  closing: AbortSignal,
+  { framing, messageTimeoutMs, ...options }: FramesOptions,
+  parts: DeliveryParts,
+): Promise<void> {
+  const reader = framing.open();
+  let isWaiting = true;
+  const breakOff = () => {
+    if (isWaiting && socket.readableLength === 0) socket.destroy();
+  };
+  closing.addEventListener('abort', breakOff);
+  const slow = createDeadline(messageTimeoutMs, () => {
+    parts.events.connectionCut(options.delivery.listener, 'timeout');
+    socket.destroy();
+  });
+  try {
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      isWaiting = false;
+      const messages = reader.push(chunk);
+      if (messages.length > 0) slow.stop();
+      await deliverAll(parts, options, framing, messages);
+      isWaiting = true;
+      if (reader.partialBytes > 0) slow.start();
+      else slow.stop();
+      if (closing.aborted && socket.readableLength === 0) break;
+    }
+    const last = reader.end();
+    if (last !== undefined) await deliverAll(parts, options, framing, [last]);
+  } finally {
+    slow.stop();
+    closing.removeEventListener('abort', breakOff);
+  }
+}
+
+type DeliverOptions = Pick<FramesOptions, 'delivery' | 'receiverId' | 'maxMessagesPerBatch'>;
+
+async function deliverAll(
+  parts: DeliveryParts,
+  { delivery, receiverId, maxMessagesPerBatch }: DeliverOptions,
+  { join, tokenOf }: Framing,
+  messages: readonly Buffer[],
+): Promise<void> {
+  for (let at = 0; at < messages.length; ) {
+    const binding = bindingOf(messages[at]!, receiverId, tokenOf);
+    let end = at + 1;
+    while (
+      end < messages.length &&
+      end - at < maxMessagesPerBatch &&
+      (receiverId !== undefined || tokenOf?.(messages[end]!) === binding.token)
+    ) {
+      end += 1;
+    }
+    await deliver(parts, { ...delivery, binding }, messages.slice(at, end), join);
+    at = end;
+  }
+}
+
+/** @throws AppError `unauthenticated` if neither is known */
+export function bindingOf(
+  message: Buffer,
+  receiverId: string | undefined,
+  tokenOf: Framing['tokenOf'],
+): Binding {
+  if (receiverId !== undefined) return { receiverId };
+  const token = tokenOf?.(message);
+  if (token !== undefined) return { token };
+  throw new AppError(
+    'unauthenticated',
+    'cannot find the receiver of a message: set the receiver of the listener, send the token in ' +
+      'the message, or use a client certificate',
+  );
+}
+
+/** Runs from the first `start` to the next `stop`. */
+function createDeadline(ms: number, onExpiry: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    start: () => (timer ??= setTimeout(onExpiry, ms)),
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
