@@ -5,6 +5,7 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../model/errors.ts';
 import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
 import { bindingOf, type Framing } from './serve-frames.ts';
@@ -41,75 +42,16 @@ export async function openDatagramListener(
   options: DatagramListenerOptions,
   parts: DeliveryParts,
 ): Promise<OpenSocket> {
-  const { listener, address, framing, receiverId, messageOf } = options;
-  const { events } = parts;
-  let groups = new Map<string, Group>();
-  let backlogBytes = 0;
-  let flushing: Promise<void> | undefined;
-
-  function take(datagram: Buffer, sender: RemoteInfo): void {
-    const message = messageOf(datagram, sender);
-    if (message === undefined) return;
-    if (backlogBytes + message.length > options.maxBacklogBytes) {
-      return events.dropped(listener, 'backlog', 1);
-    }
-    try {
-      const binding = bindingOf(message, receiverId, framing.tokenOf);
-      const key = `${sender.address} ${binding.token ?? ''}`;
-      let group = groups.get(key);
-      if (group === undefined) {
-        group = { binding, peerAddress: sender.address, messages: [] };
-        groups.set(key, group);
-      }
-      group.messages.push(message);
-      backlogBytes += message.length + overheadBytes;
-      flushing ??= flush();
-    } catch (error) {
-      drop(error, 1);
-    }
-  }
-
-  async function flush(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, lingerMs));
-    while (groups.size > 0) {
-      const waiting = [...groups.values()];
-      groups = new Map();
-      const workers = Array.from({ length: maxConcurrent }, async () => {
-        for (let group = waiting.pop(); group !== undefined; group = waiting.pop()) {
-          await storeGroup(group);
-        }
-      });
-      await Promise.all(workers);
-    }
-    flushing = undefined;
-  }
-
-  async function storeGroup({ messages, ...from }: Group): Promise<void> {
-    const delivery = { listener, waitsForQuota: false, ...from, ...options.delivery };
-    while (messages.length > 0) {
-      const batch = messages.splice(0, options.maxMessagesPerBatch);
-      try {
-        await deliver(parts, delivery, batch, framing.join);
-      } catch (error) {
-        drop(error, batch.length);
-      }
-      for (const { length } of batch) backlogBytes -= length + overheadBytes;
-    }
-  }
-
-  function drop(error: unknown, messages: number): void {
-    if (error instanceof AppError) {
-      events.dropped(listener, error.code, messages, error.message);
-    } else {
-      events.failed(listener, error);
-    }
-  }
-
+  const { address, listener, messageOf } = options;
+  const backlog = new Backlog(options, parts);
   const socket = createSocket({
     type: isIPv4(address.host) ? 'udp4' : 'udp6',
     recvBufferSize: receiveBufferBytes,
   });
-  socket.on('message', take);
+  socket.on('message', (datagram, sender) => {
+    const message = messageOf(datagram, sender);
+    if (message !== undefined) backlog.add(message, sender.address);
+  });
   try {
     const bound = once(socket, 'listening');
     socket.bind(address.port, address.host === '' ? undefined : address.host);
@@ -118,14 +60,86 @@ export async function openDatagramListener(
     socket.close();
     throw cannotListen(options, cause);
   }
-  socket.on('error', (error) => events.failed(listener, error));
+  socket.on('error', (error) => parts.events.failed(listener, error));
   return {
     port: socket.address().port,
     async close() {
       const closed = once(socket, 'close');
       socket.close();
       await closed;
-      await flushing;
+      await backlog.flushed();
     },
   };
+}
+
+/** Messages that are not stored yet, by sender. */
+class Backlog {
+  readonly #options: DatagramListenerOptions;
+  readonly #parts: DeliveryParts;
+  #groups = new Map<string, Group>();
+  #bytes = 0;
+  #flushing: Promise<void> | undefined;
+
+  constructor(options: DatagramListenerOptions, parts: DeliveryParts) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
+  add(message: Buffer, peerAddress: string): void {
+    const { listener, framing, receiverId, maxBacklogBytes } = this.#options;
+    if (this.#bytes + message.length > maxBacklogBytes) {
+      return this.#parts.events.dropped(listener, 'backlog', 1);
+    }
+    try {
+      const binding = bindingOf(message, receiverId, framing.tokenOf);
+      const key = `${peerAddress} ${binding.token ?? ''}`;
+      const group = this.#groups.get(key) ?? { binding, peerAddress, messages: [] };
+      this.#groups.set(key, group);
+      group.messages.push(message);
+      this.#bytes += message.length + overheadBytes;
+      this.#flushing ??= this.#flush();
+    } catch (error) {
+      this.#drop(error, 1);
+    }
+  }
+
+  async #flush(): Promise<void> {
+    await sleep(lingerMs);
+    while (this.#groups.size > 0) {
+      const waiting = [...this.#groups.values()];
+      this.#groups = new Map();
+      const lanes = Array.from({ length: maxConcurrent }, async () => {
+        for (let group = waiting.pop(); group !== undefined; group = waiting.pop()) {
+          await this.#store(group);
+        }
+      });
+      await Promise.all(lanes);
+    }
+    this.#flushing = undefined;
+  }
+
+  async #store({ messages, ...from }: Group): Promise<void> {
+    const { listener, framing, maxMessagesPerBatch, ...options } = this.#options;
+    const delivery = { listener, waitsForQuota: false, ...from, ...options.delivery };
+    for (let at = 0; at < messages.length; at += maxMessagesPerBatch) {
+      const batch = messages.slice(at, at + maxMessagesPerBatch);
+      try {
+        await deliver(this.#parts, delivery, batch, framing.join);
+      } catch (error) {
+        this.#drop(error, batch.length);
+      }
+      for (const { length } of batch) this.#bytes -= length + overheadBytes;
+    }
+  }
+
+  #drop(error: unknown, messages: number): void {
+    const { events } = this.#parts;
+    const { listener } = this.#options;
+    if (error instanceof AppError) events.dropped(listener, error.code, messages, error.message);
+    else events.failed(listener, error);
+  }
 }

@@ -99,7 +99,7 @@ const noHeaders: RequestHeaders = {
   idempotencyKey: none,
 };
 
-export function toRequest(
+function toRequest(
   body: Buffer,
   { mediaTypes }: Protocol,
   { receiverId, token }: Binding,

@@ -16,6 +16,7 @@ import { damageBytes } from './damage-bytes.ts';
 import { damageProtobuf } from './damage-protobuf.ts';
 import { damageText, type Words } from './damage-text.ts';
 import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
+import { framesOf, syslogMessages, syslogWords } from './socket-messages.ts';
 import * as metrics from './metric-requests.ts';
 import { jsonWords, queryWords, textWords } from './words.ts';
 import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
@@ -29,6 +30,8 @@ export interface Subject<Result = unknown> {
   damage(random: Random, input: Buffer, other: Buffer): Buffer;
   /** Encodes inputs for transport; the result may be damaged too. */
   wrap?(random: Random, input: Buffer): Buffer;
+  /** It refuses nothing. */
+  readonly takesAnything?: boolean;
   /** A new decoder without state. */
   open(): { feed(input: Buffer): Promise<Result> };
 }
@@ -37,7 +40,7 @@ export interface BatchSubject extends Subject<Outcome> {
   open(): Trial;
 }
 
-type Making = Pick<Subject, 'create' | 'damage' | 'wrap'>;
+type Making = Pick<Subject, 'create' | 'damage' | 'wrap' | 'takesAnything'>;
 
 const ofText = (words: Words, create: Making['create']): Making => ({
   create,
@@ -148,6 +151,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     { protocol: 'gelf', mediaType: 'application/json' },
     ofText(jsonWords, (random, records) => ndjsonOf(jsonLogs(random, records))),
   ),
+  batches(
+    'syslog',
+    { protocol: 'syslog', mediaType: 'application/syslog' },
+    { ...ofText(syslogWords, syslogMessages), takesAnything: true },
+  ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(
     'otlp_protobuf',
@@ -201,6 +209,12 @@ const logQueries = [
 
 /** Other parsers. */
 const readSubjects: readonly Subject[] = [
+  {
+    name: 'framing of syslog',
+    ...ofText(syslogWords, syslogMessages),
+    takesAnything: true,
+    open: () => ({ feed: (input) => valueOf(() => framesOf(input)) }),
+  },
   {
     name: 'remote_read',
     ...ofProtobuf(metrics.readRequest),

@@ -1,6 +1,5 @@
 /** Syslog over TCP, TLS and UDP: what arrives, to which receiver, and what is refused. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { connect } from 'node:tls';
 import type { LogRecord } from '../../src/model/plan.ts';
+import { type ClientAuthority, createClientAuthority } from '../harness/client-authority.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { until } from '../harness/until.ts';
 import {
@@ -22,16 +22,26 @@ const address = '127.0.0.1:0';
 const maxMessageBytes = 2000;
 let sockets: SocketService;
 let folder: string;
+let authority: ClientAuthority;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-syslog-'));
-  openssl(
-    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority -keyout ca-key.pem -out ca.pem',
-  );
+  authority = createClientAuthority(folder);
   sockets = await startSocketService([
-    ...['--syslog-tcp', address, '--syslog-udp', address, '--syslog-tls', address],
-    ...['--syslog-max-message-bytes', String(maxMessageBytes), '--ingest-body-timeout-ms', '500'],
-    ...['--tls-client-ca-file', join(folder, 'ca.pem'), '--syslog-time-zone', 'Europe/Berlin'],
+    '--syslog-tcp',
+    address,
+    '--syslog-udp',
+    address,
+    '--syslog-tls',
+    address,
+    '--syslog-max-message-bytes',
+    String(maxMessageBytes),
+    '--ingest-body-timeout-ms',
+    '500',
+    '--tls-client-ca-file',
+    authority.caFile,
+    '--syslog-time-zone',
+    'Europe/Berlin',
   ]);
 });
 after(async () => {
@@ -39,20 +49,10 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function openssl(words: string): void {
-  execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' });
-}
-
 /** A key and a certificate of the authority. */
 function issueCertificate(commonName: string) {
-  openssl(
-    `req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=${commonName} -keyout key.pem -out request.pem`,
-  );
-  openssl(
-    'x509 -req -in request.pem -CA ca.pem -CAkey ca-key.pem -CAcreateserial -days 2 -out cert.pem',
-  );
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
-  return { cert: read('cert.pem'), key: read('key.pem') };
+  const { certFile, keyFile } = authority.issue(commonName);
+  return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
 }
 
 function stored(search: string, count: number): Promise<readonly LogRecord[]> {
@@ -170,8 +170,10 @@ suite('a client certificate', () => {
 suite('a listener with a receiver', () => {
   before(() =>
     sockets.restart(({ quickstart }) => [
-      ...['--syslog-receiver', quickstart.receivers.http_json.receiverId],
-      ...['--tls-client-receivers', `web-2=${quickstart.receivers.http_json.receiverId}`],
+      '--syslog-receiver',
+      quickstart.receivers.http_json.receiverId,
+      '--tls-client-receivers',
+      `web-2=${quickstart.receivers.http_json.receiverId}`,
     ]),
   );
 
@@ -195,10 +197,15 @@ suite('a listener with a receiver', () => {
   test('a time without a zone is of the configured one', async () => {
     const now = new Date();
     const local = now.toLocaleString('en-US', {
-      ...{ timeZone: 'Europe/Berlin', month: 'short', day: 'numeric', hourCycle: 'h23' },
-      ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+      timeZone: 'Europe/Berlin',
+      month: 'short',
+      day: 'numeric',
+      hourCycle: 'h23',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
     });
-    const [, month, day = '', clock] = /^(\w+) (\d+), (.+)$/.exec(local) ?? [];
+    const [, month = '', day = '', clock = ''] = /^(\w+) (\d+), (.+)$/.exec(local) ?? [];
     await sendOnce(
       sockets.port('syslog.tcp'),
       `<11>${month} ${day.padStart(2)} ${clock} h a[7]: zoned`,

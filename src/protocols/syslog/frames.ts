@@ -123,7 +123,10 @@ export function* splitFrames(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; ) {
     const gap = body.indexOf(space, at);
     const length = gap - at > maxDigits ? NaN : Number(body.toString('latin1', at, gap));
-    if (gap < 0 || !(length >= 0)) return yield body.subarray(at);
+    if (gap < 0 || !(length >= 0)) {
+      yield body.subarray(at);
+      return;
+    }
     yield body.subarray(gap + 1, gap + 1 + length);
     at = gap + 1 + length;
   }

@@ -21,15 +21,27 @@ const messages: readonly (readonly [string, object])[] = [
   [
     "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \ufeff'su root' failed",
     {
-      ...{ facility: 'auth', severity: 2, hasHeader: true, time: '2003-10-11T22:14:15.003Z' },
-      ...{ host: 'mymachine.example.com', app: 'su', msgId: 'ID47', message: "'su root' failed" },
+      facility: 'auth',
+      severity: 2,
+      hasHeader: true,
+      time: '2003-10-11T22:14:15.003Z',
+      host: 'mymachine.example.com',
+      app: 'su',
+      msgId: 'ID47',
+      message: "'su root' failed",
     },
   ],
   [
-    '<165>1 2003-10-11T22:14:15.003Z h evntslog - ID47 [a@1 iut="3" eventID="1\\"1\\]"][b] An event',
+    '<165>1 2003-10-11T22:14:15.003Z h evntslog - ID47 [a@1 iut="3" eventID="1\\"1\\]"][b] x',
     {
-      ...{ facility: 'local4', severity: 5, hasHeader: true, time: '2003-10-11T22:14:15.003Z' },
-      ...{ host: 'h', app: 'evntslog', msgId: 'ID47', message: 'An event' },
+      facility: 'local4',
+      severity: 5,
+      hasHeader: true,
+      time: '2003-10-11T22:14:15.003Z',
+      host: 'h',
+      app: 'evntslog',
+      msgId: 'ID47',
+      message: 'x',
       data: { 'a@1.iut': '3', 'a@1.eventID': '1"1]' },
     },
   ],
@@ -40,8 +52,13 @@ const messages: readonly (readonly [string, object])[] = [
   [
     "<34>Oct 11 22:14:15 mymachine su: 'su root' failed",
     {
-      ...{ facility: 'auth', severity: 2, hasHeader: true, time: '2025-10-11T22:14:15.000Z' },
-      ...{ host: 'mymachine', app: 'su', message: "'su root' failed" },
+      facility: 'auth',
+      severity: 2,
+      hasHeader: true,
+      time: '2025-10-11T22:14:15.000Z',
+      host: 'mymachine',
+      app: 'su',
+      message: "'su root' failed",
     },
   ],
   [
@@ -63,23 +80,35 @@ const messages: readonly (readonly [string, object])[] = [
   [
     '<13>2026-02-05T17:32:18.123456+01:00 web app[1]: x: y',
     {
-      ...{ ...user, time: '2026-02-05T17:32:18.123456+01:00', host: 'web', app: 'app' },
-      ...{ procId: '1', message: 'x: y' },
+      ...user,
+      time: '2026-02-05T17:32:18.123456+01:00',
+      host: 'web',
+      app: 'app',
+      procId: '1',
+      message: 'x: y',
     },
   ],
   // Cisco
   [
     '<189>237: *Mar  1 11:46:11.250: %SYS-5-CONFIG_I: Configured from console',
     {
-      ...{ facility: 'local7', severity: 5, hasHeader: true, time: '2026-03-01T11:46:11.250Z' },
-      ...{ app: '%SYS-5-CONFIG_I', message: 'Configured from console' },
+      facility: 'local7',
+      severity: 5,
+      hasHeader: true,
+      time: '2026-03-01T11:46:11.250Z',
+      app: '%SYS-5-CONFIG_I',
+      message: 'Configured from console',
     },
   ],
   [
     '<189>Jan 20 2026 10:00:00 fw : %ASA-6-302013: Built',
     {
-      ...{ facility: 'local7', severity: 5, hasHeader: true, time: '2026-01-20T10:00:00.000Z' },
-      ...{ host: 'fw', message: ': %ASA-6-302013: Built' },
+      facility: 'local7',
+      severity: 5,
+      hasHeader: true,
+      time: '2026-01-20T10:00:00.000Z',
+      host: 'fw',
+      message: ': %ASA-6-302013: Built',
     },
   ],
   [

@@ -37,8 +37,11 @@ const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const priority = /^<(\d{1,3})>/;
 const rfc5424 = /^1 (\S{1,64}) (\S{1,255}) (\S{1,128}) (\S{1,128}) (\S{1,128}) (?=[[-])/;
 /** Cisco writes a number, and `*` or `.` for a clock that is not set. */
-const bsdTime =
-  /^(?:\d{1,10}: )?[*.]?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (?:(\d{4}) )?(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: (\d{4})(?= |$))?(?: (UTC|GMT|[+-]\d\d:?\d\d(?= |:)|[A-Z]{3,5}(?=:)))?:?(?= |$)/;
+const bsdTime = new RegExp(
+  /^(?:\d{1,10}: )?[*.]?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (?:(\d{4}) )?/.source +
+    /(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?: (\d{4})(?= |$))?/.source +
+    /(?: (UTC|GMT|[+-]\d\d:?\d\d(?= |:)|[A-Z]{3,5}(?=:)))?:?(?= |$)/.source,
+);
 const isoTime =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?(?= |$)/;
 const tag = /^([^\s:[\]]{1,64})(?:\[([^\]\s]{1,128})\])?:(?: |$)/;
@@ -59,7 +62,8 @@ function readStandard(text: string): SyslogMessage | undefined {
   if (head === undefined) return undefined;
   const read = readStructuredData(text, head.length);
   if (read === undefined || ![' ', undefined].includes(text[read.end])) return undefined;
-  const body = text.slice(read.end + 1);
+  // rsyslog repeats the space that BSD syslog has after a tag.
+  const body = text.slice(read.end + 1).replace(/^ /, '');
   return {
     time: valueOf(time),
     host: valueOf(host),

@@ -13,7 +13,7 @@ const heapBytesPerBodyByte = 8;
 const pieceBytes = 256 * 1024;
 const mebibyte = 1024 * 1024;
 
-export const syslogWarnings = {
+const syslogWarnings = {
   text: 'no syslog header: kept as text',
   cut: 'longer than syslog.maxMessageBytes: cut',
 } as const;
