@@ -5,7 +5,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestBody } from '../admission/port.ts';
-import type { Ingest, IngestRequest } from '../ingest/ingest.ts';
+import type { IngestRequest } from '../ingest/admit.ts';
+import type { Ingest } from '../ingest/ingest.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
