@@ -11,6 +11,8 @@ export default defineConfig({
     // Nothing inside a page: the policy allows neither inline scripts nor data URLs of scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // For the test of sizes.
+    manifest: true,
     chunkSizeWarningLimit: 1000,
   },
   // `npm run ui`: pages from here, data from a Weir that runs.
