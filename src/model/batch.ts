@@ -24,6 +24,8 @@ export interface Batch {
   readonly rejectedByReason: ReadonlyMap<string, number>;
   /** Changes made to accepted records, counted by a fixed text. Absent = none. */
   readonly warnings?: ReadonlyMap<string, number>;
+  /** What the answer says of each record, for a protocol that has items. Not stored. */
+  readonly items?: string;
   /** Layout `metrics/1` only: the parts of `rows`. */
   readonly written?: MetricCounts;
 }

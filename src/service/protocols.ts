@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
 import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
+import { createElasticsearch } from '../protocols/json-logs/elasticsearch/elasticsearch.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
@@ -19,6 +20,7 @@ export function createProtocols(config: Config): Protocol[] {
     createLoki(config),
     createDatadog(config),
     createGelf(config),
+    createElasticsearch(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),

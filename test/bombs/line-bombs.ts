@@ -26,6 +26,8 @@ const toDatadog = (body: Buffer): Sent => ({
   body,
 });
 
+const toBulk = (body: Buffer): Sent => ({ way: 'bulk', headers: { 'content-type': ndjson }, body });
+
 const lokiProtobuf = (message: Buffer): Sent =>
   toLoki('application/x-protobuf', compressSync(message));
 
@@ -167,5 +169,31 @@ export const lineBombs: readonly Bomb[] = [
       headers: {},
       body: jsonAround('{"short_message":"a"', ',"_":1', '}', largeBytes),
     }),
+  },
+  {
+    name: 'bulk deletes, a million',
+    expected: [413],
+    make: () => toBulk(repeated('{"delete":{}}\n', largeBytes)),
+  },
+  {
+    name: 'bulk documents that each have a long index, of 10 MiB in all',
+    expected: [413],
+    make: () => {
+      const index = 'x'.repeat(500);
+      return toBulk(repeated(`{"create":{"_index":"${index}"}}\n{}\n`, largeBytes));
+    },
+  },
+  {
+    name: 'a bulk document nested two million deep',
+    expected: [200],
+    make: () => {
+      const action = Buffer.from('{"create":{}}\n');
+      return toBulk(Buffer.concat([action, repeated('{"a":', largeBytes - action.length)]));
+    },
+  },
+  {
+    name: 'a bulk action of 10 MiB',
+    expected: [400],
+    make: () => toBulk(repeated('{"create":', largeBytes)),
   },
 ];

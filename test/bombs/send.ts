@@ -15,6 +15,7 @@ export type Way =
   | 'loki'
   | 'datadog'
   | 'gelf'
+  | 'bulk'
   | 'otlp'
   | 'push'
   | 'write'
@@ -38,6 +39,7 @@ export function send(target: Target, sent: Sent): Promise<number> {
     loki: [new URL('loki/api/v1/push', json.url).href, json.token],
     datadog: [new URL('datadog/api/v2/logs', json.url).href, json.token],
     gelf: [new URL('gelf', json.url).href, json.token],
+    bulk: [new URL('elasticsearch/_bulk', json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],
     write: [prometheus.writeUrl, prometheus.token],

@@ -147,6 +147,48 @@ const gelf: Wire = {
   ...overHttp('gelf'),
 };
 
+const bulk: Wire = {
+  ...jsonLogs,
+  name: 'Elasticsearch bulk',
+  protocol: 'elasticsearch',
+  headers: { 'Content-Type': 'application/x-ndjson' },
+  successStatus: 200,
+  strangeHeaders: [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'br' },
+    { 'Content-Type': 'application/vnd.elasticsearch+x-ndjson; compatible-with=6' },
+    {},
+  ],
+  malformed: Buffer.from('{"message":"x"}\n'),
+  encode: (mark, records) =>
+    Buffer.from(`{"create":{"_index":"a"}}\n{"message":"${mark}"}\n`.repeat(records)),
+  encodePartlyBad: (mark) =>
+    Buffer.from(`{"index":{}}\n{"message":"${mark}"}\n{"index":{}}\n{"message":\n`),
+  partlyBadStatus: 200,
+  ...overHttp('elasticsearch/_bulk'),
+};
+
+const bulkByKey: Wire = {
+  ...bulk,
+  name: 'Elasticsearch bulk by ApiKey, gzip, index in the path',
+  headers: {
+    'Content-Type': 'application/vnd.elasticsearch+x-ndjson; compatible-with=9',
+    'Content-Encoding': 'gzip',
+  },
+  malformed: Buffer.from('not gzip'),
+  encode: (mark, records) => gzipSync(bulk.encode(mark, records)),
+  encodePartlyBad: (mark) => gzipSync(bulk.encodePartlyBad!(mark)),
+  hasReceiverInPath: false,
+  send: (service, outgoing) =>
+    overPath('/logs-a-default/_bulk').send(service, {
+      ...outgoing,
+      authorization: outgoing.authorization.map((value) => {
+        const key = Buffer.from(value.replace('Bearer ', 'id:')).toString('base64');
+        return `ApiKey ${key}`;
+      }),
+    }),
+};
+
 function keyHeaders(authorization: readonly string[]): Record<string, string> {
   // Names in different case are different members and one header.
   const [first, second] = authorization.map((value) => value.replace('Bearer ', ''));
@@ -166,4 +208,6 @@ export const logWires: readonly Wire[] = [
   datadog,
   datadogByKey,
   gelf,
+  bulk,
+  bulkByKey,
 ];

@@ -85,6 +85,11 @@ function ndjsonOf(logs: Buffer): Buffer {
   return Buffer.from(list.map((event) => JSON.stringify(event)).join('\n'));
 }
 
+function bulkOf(lines: Buffer): Buffer {
+  const action = '{"create":{"_index":"a"}}\n';
+  return Buffer.from(lines.toString().replaceAll(/^/gm, action));
+}
+
 function lokiStreams(random: Random, records: number): LokiStream[] {
   const events = JSON.parse(jsonLogs(random, records).toString()) as unknown;
   const list: unknown[] = Array.isArray(events) ? events : [events];
@@ -155,6 +160,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     'syslog',
     { protocol: 'syslog', mediaType: 'application/syslog' },
     { ...ofText(syslogWords, syslogMessages), takesAnything: true },
+  ),
+  batches(
+    'elasticsearch',
+    { protocol: 'elasticsearch', mediaType: 'application/x-ndjson' },
+    ofText(jsonWords, (random, records) => bulkOf(ndjsonOf(jsonLogs(random, records)))),
   ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(

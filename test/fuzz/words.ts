@@ -17,6 +17,8 @@ export const jsonWords: Words = [
   '"labels"',
   '"short_message"',
   '"_a"',
+  '{"create":{}}\n',
+  '{"delete":{"_id":"1"}}\n',
   '"error":{',
   '"timestamp"',
   '"resourceLogs"',

@@ -1,7 +1,8 @@
 /** Client libraries of other log systems against the real service. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, before, suite, test } from 'node:test';
+import { Client } from '@elastic/elasticsearch';
 import Log2gelf from 'winston-log2gelf';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { startService, type Service } from '../harness/service.ts';
@@ -59,4 +60,78 @@ test('winston-log2gelf', async () => {
       [message, String(n), '{"id":7}'],
     ]),
   );
+});
+
+suite('@elastic/elasticsearch', () => {
+  const documents = Array.from({ length: 2500 }, (_, n) => ({
+    '@timestamp': new Date(1_795_341_600_000 + n).toISOString(),
+    message: `bulk ${n}`,
+    service: { name: 'bulk-shop' },
+    log: { level: n % 2 === 0 ? 'info' : 'error' },
+  }));
+
+  test('stores each document once, over the address of the receiver', async () => {
+    const { receiverId, token } = service.quickstart.receivers.http_json;
+    const node = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/elasticsearch`;
+    const client = new Client({ node, auth: { apiKey: token }, tls: { ca }, compression: true });
+    const { version } = await client.info();
+    assert.match(version.number, /^8\./);
+    const { total, failed, successful } = await client.helpers.bulk({
+      datasource: documents,
+      flushBytes: 100_000,
+      onDocument: () => ({ create: { _index: 'logs-shop-default' } }),
+    });
+    assert.deepEqual({ total, failed, successful }, { total: 2500, failed: 0, successful: 2500 });
+    const found = await until(
+      async () => {
+        const facet = await service.facet('severity', { serviceName: 'bulk-shop' });
+        return facet.total >= documents.length && facet;
+      },
+      { what: 'all documents' },
+    );
+    assert.deepEqual(
+      new Set(found.values.map(({ value, count }) => `${value} ${count}`)),
+      new Set(['INFO 1250', 'ERROR 1250']),
+    );
+    const [first] = (await service.list({ serviceName: 'bulk-shop', order: 'asc', limit: 1 })).logs;
+    assert.deepEqual(
+      [first?.message, first?.timestamp, first?.labels['_index']],
+      ['bulk 0', documents[0]?.['@timestamp'], 'logs-shop-default'],
+    );
+    await client.close();
+  });
+
+  test('learns which documents were not stored, over the address of all', async () => {
+    const { token } = service.quickstart.receivers.http_json;
+    const auth = { username: 'weir', password: token };
+    const client = new Client({ node: service.quickstart.ingestUrl, auth, tls: { ca } });
+    assert.equal(await client.ping(), true);
+    assert.equal(await client.indices.existsIndexTemplate({ name: 'logs' }), true);
+    assert.equal((await client.cluster.health()).status, 'green');
+    const { errors, items } = await client.bulk({
+      index: 'app',
+      operations: [
+        { index: { _id: '1' } },
+        { message: 'kept', 'service.name': 'bulk-parts' },
+        { update: { _id: '1' } },
+        { doc: { message: 'changed' } },
+        { delete: { _id: '1' } },
+      ],
+    });
+    assert.equal(errors, true);
+    assert.deepEqual(
+      items.map((item) => Object.values(item).map(({ status, _id }) => [status, _id])),
+      [[[201, '1']], [[400, '1']], [[400, '1']]],
+    );
+    const [log] = await logsOf('bulk-parts', 1);
+    assert.deepEqual([log?.message, log?.labels], ['kept', { _index: 'app', _id: '1' }]);
+    await client.close();
+  });
+
+  test('is refused with a wrong token', async () => {
+    const node = service.quickstart.ingestUrl;
+    const client = new Client({ node, auth: { apiKey: 'wri_wrong' }, tls: { ca } });
+    await assert.rejects(client.info(), { message: /security_exception/ });
+    await client.close();
+  });
 });

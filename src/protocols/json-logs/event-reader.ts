@@ -24,6 +24,7 @@ export interface EventDialect {
 }
 
 export const plainEvents: EventDialect = { flattened: 'ecs', isTolerant: false };
+export const documents: EventDialect = { flattened: 'all', isTolerant: true };
 
 /** Objects of ECS with fields that have columns, errors as loggers write them, and Kubernetes. */
 const ecsTable = createKeyTable([

@@ -1,0 +1,212 @@
+/**
+ * Decodes bulk requests of Elasticsearch: a line with an action, and one with its document. A
+ * document that cannot be stored is rejected alone, and its item of the answer says why.
+ */
+import { isUtf8 } from 'node:buffer';
+import { openBrace, skipSpace } from '../../../codec/json-scanner.ts';
+import { Rejections } from '../../../codec/rejections.ts';
+import { RowWriter } from '../../../codec/row-writer.ts';
+import { createSlicedDecoder, type Decoding } from '../../../codec/sliced-decoder.ts';
+import type { Batch } from '../../../model/batch.ts';
+import { AppError } from '../../../model/errors.ts';
+import type { DecodeLimits } from '../../../model/protocol.ts';
+import { tooManyEvents, unreadableTime } from '../decode.ts';
+import { EventSlots } from '../event-fields.ts';
+import { documents, EventReader } from '../event-reader.ts';
+import { EventRowWriter, findFault } from '../event-row.ts';
+import { type BulkAction, parseAction, rejectedItem } from './bulk-action.ts';
+
+const sliceBytes = 512 * 1024;
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const maxActionBytes = 4096;
+const indexLabel = Buffer.from('_index');
+const idLabel = Buffer.from('_id');
+/** Bytes of the labels beside their values. */
+const nameBytes = 32;
+
+export type BulkDecoder = (
+  body: Buffer,
+  pathIndex: string | undefined,
+  limits: DecodeLimits,
+) => Batch | Promise<Batch>;
+
+/**
+ * The decoder throws AppError `malformed` for an action that cannot be read, and `too_large` for
+ * more than `maxEvents` actions.
+ */
+export function createBulkDecoder(): BulkDecoder {
+  const slots = new EventSlots();
+  const decodeInSlices = createSlicedDecoder(() => new RowWriter());
+  return (body, pathIndex, limits) => {
+    if (!isUtf8(body)) {
+      throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
+    }
+    return decodeInSlices((rows) => new BulkDecoding(body, { slots, rows, pathIndex }, limits));
+  };
+}
+
+/** The slots are shared by all bodies: they are cleared before each document. */
+class BulkDecoding implements Decoding {
+  readonly #body: Buffer;
+  readonly #limits: DecodeLimits;
+  readonly #slots: EventSlots;
+  readonly #rows: RowWriter;
+  readonly #pathIndex: string | undefined;
+  readonly #reader: EventReader;
+  readonly #writer: EventRowWriter;
+  readonly #rejections: Rejections;
+  readonly #items: string[] = [];
+  #at = 0;
+  #line = 1;
+  /** The last action and its range: senders repeat it with each document. */
+  #action: BulkAction | undefined;
+  #actionStart = 0;
+  #actionEnd = 0;
+
+  constructor(
+    body: Buffer,
+    parts: { slots: EventSlots; rows: RowWriter; pathIndex: string | undefined },
+    limits: DecodeLimits,
+  ) {
+    const { slots, rows, pathIndex } = parts;
+    this.#body = body;
+    this.#slots = slots;
+    this.#rows = rows;
+    this.#pathIndex = pathIndex;
+    this.#limits = limits;
+    this.#reader = new EventReader(body, slots, limits.maxDepth, documents);
+    this.#writer = new EventRowWriter(body, slots, rows);
+    this.#rejections = new Rejections(limits.maxRejections);
+  }
+
+  run(): boolean {
+    const sliceEnd = this.#at + sliceBytes;
+    while (this.#at < sliceEnd) {
+      const end = this.#endOfLine(this.#at);
+      const start = skipSpace(this.#body, this.#at);
+      if (start < end) this.#readAction(start, end);
+      else this.#nextLine(end);
+      if (this.#at >= this.#body.length) return true;
+    }
+    return false;
+  }
+
+  finish(): Batch {
+    const rejections = this.#rejections.toBatch();
+    if (this.#items.length === 0) {
+      throw new AppError('malformed', 'cannot find an action: the request is empty');
+    }
+    const rows = this.#items.length - rejections.rejectedCount;
+    const { unreadableTimes } = this.#writer;
+    const warnings = new Map(unreadableTimes > 0 ? [[unreadableTime, unreadableTimes]] : []);
+    const items = this.#items.join(',');
+    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings, items };
+  }
+
+  /** @param end of the line */
+  #readAction(start: number, end: number): void {
+    const { maxEvents } = this.#limits;
+    if (this.#items.length >= maxEvents) throw tooManyEvents(maxEvents);
+    const action = this.#actionOf(start, end);
+    if (!action.hasDocument) {
+      this.#reject(action, 'illegal_argument_exception', notTaken);
+      this.#nextLine(end);
+      return;
+    }
+    this.#nextLine(end);
+    if (this.#at >= this.#body.length) {
+      throw new AppError(
+        'malformed',
+        `cannot find the document of the action in line ${this.#line - 1}`,
+      );
+    }
+    const documentEnd = this.#endOfLine(this.#at);
+    if (action.isTaken) this.#readDocument(action, documentEnd);
+    else this.#reject(action, 'illegal_argument_exception', notTaken);
+    this.#nextLine(documentEnd);
+  }
+
+  #actionOf(start: number, end: number): BulkAction {
+    const known = this.#action;
+    const isSame =
+      known !== undefined &&
+      end - start === this.#actionEnd - this.#actionStart &&
+      this.#body.compare(this.#body, this.#actionStart, this.#actionEnd, start, end) === 0;
+    if (isSame) return known;
+    if (end - start > maxActionBytes) {
+      throw new AppError(
+        'malformed',
+        `cannot read the action in line ${this.#line}: it has over ${maxActionBytes} bytes`,
+      );
+    }
+    const text = this.#body.toString('utf8', start, end);
+    const action = parseAction(text, this.#line, this.#pathIndex);
+    this.#action = action;
+    this.#actionStart = start;
+    this.#actionEnd = end;
+    return action;
+  }
+
+  #readDocument(action: BulkAction, lineEnd: number): void {
+    const start = skipSpace(this.#body, this.#at);
+    if (start >= lineEnd || this.#body[start] !== openBrace) {
+      this.#reject(action, unreadable, 'the document is not an object');
+      return;
+    }
+    const fault = this.#readFields(start, lineEnd);
+    if (fault !== undefined) {
+      this.#reject(action, unreadable, fault.reason, fault.detail);
+      return;
+    }
+    const { index, id } = action;
+    if (index !== undefined) this.#addLabel(indexLabel, index);
+    if (id !== undefined) this.#addLabel(idLabel, id);
+    this.#writer.write(lineEnd - start);
+    this.#items.push(action.stored);
+  }
+
+  #readFields(start: number, lineEnd: number): { reason: string; detail: string } | undefined {
+    try {
+      const end = this.#reader.read(start);
+      if (end > lineEnd || skipSpace(this.#body, end) < lineEnd) {
+        return { reason: 'not JSON', detail: 'the document is not one object in one line' };
+      }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { reason: 'not JSON', detail: error.message };
+    }
+    const fault = findFault(this.#slots);
+    return fault === '' ? undefined : { reason: fault, detail: '' };
+  }
+
+  /** A field of this name in the document stays instead. */
+  #addLabel(name: Buffer, value: Buffer): void {
+    const label = this.#slots.labels.keep(name);
+    if (label < 0) return;
+    this.#slots.labels.give(label, value);
+    this.#slots.addedBytes += nameBytes + value.length;
+  }
+
+  #reject(action: BulkAction, type: string, reason: string, detail = ''): void {
+    const example = detail === '' ? `line ${this.#line}` : `line ${this.#line}: ${detail}`;
+    this.#rejections.add(this.#items.length, reason, 1, example);
+    this.#items.push(rejectedItem(action, type, `${reason}: ${example}`));
+  }
+
+  #endOfLine(at: number): number {
+    const end = this.#body.indexOf(newline, at);
+    const last = end < 0 ? this.#body.length : end;
+    return last > at && this.#body[last - 1] === carriageReturn ? last - 1 : last;
+  }
+
+  /** @param end of this line, before its line break */
+  #nextLine(end: number): void {
+    const at = this.#body.indexOf(newline, end);
+    this.#at = at < 0 ? this.#body.length : at + 1;
+    this.#line += 1;
+  }
+}
+
+const unreadable = 'document_parsing_exception';
+const notTaken = 'only create and index are taken: logs never change';
