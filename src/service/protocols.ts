@@ -8,6 +8,7 @@ import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
 import { createLoki } from '../protocols/json-logs/loki/loki.ts';
+import { createSplunkHec } from '../protocols/json-logs/splunk/hec.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
@@ -21,6 +22,7 @@ export function createProtocols(config: Config): Protocol[] {
     createDatadog(config),
     createGelf(config),
     createElasticsearch(config),
+    ...createSplunkHec(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     createPromText(config),

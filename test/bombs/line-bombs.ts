@@ -196,4 +196,23 @@ export const lineBombs: readonly Bomb[] = [
     expected: [400],
     make: () => toBulk(repeated('{"create":', largeBytes)),
   },
+  {
+    name: 'a million empty events of Splunk',
+    expected: [413],
+    make: () => ({ way: 'hec', headers: {}, body: repeated('{}', largeBytes) }),
+  },
+  {
+    name: 'an event of Splunk with two million members that are events',
+    expected: [200, 400],
+    make: () => ({
+      way: 'hec',
+      headers: {},
+      body: jsonAround('{"event":"a"', ',"event":{}', '}', largeBytes),
+    }),
+  },
+  {
+    name: 'five million lines of Splunk with metadata',
+    expected: [413],
+    make: () => ({ way: 'raw', headers: {}, body: repeated('x\n', largeBytes) }),
+  },
 ];

@@ -16,6 +16,8 @@ export type Way =
   | 'datadog'
   | 'gelf'
   | 'bulk'
+  | 'hec'
+  | 'raw'
   | 'otlp'
   | 'push'
   | 'write'
@@ -40,6 +42,8 @@ export function send(target: Target, sent: Sent): Promise<number> {
     datadog: [new URL('datadog/api/v2/logs', json.url).href, json.token],
     gelf: [new URL('gelf', json.url).href, json.token],
     bulk: [new URL('elasticsearch/_bulk', json.url).href, json.token],
+    hec: [new URL('services/collector', json.url).href, json.token],
+    raw: [new URL(`services/collector/raw?source=${'x'.repeat(900)}`, json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],
     write: [prometheus.writeUrl, prometheus.token],

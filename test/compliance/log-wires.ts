@@ -189,6 +189,36 @@ const bulkByKey: Wire = {
     }),
 };
 
+const hec: Wire = {
+  ...jsonLogs,
+  name: 'Splunk HEC, events',
+  protocol: 'splunk_hec',
+  headers: {},
+  successStatus: 200,
+  strangeHeaders: [{ 'Content-Encoding': 'br' }],
+  malformed: Buffer.from('{"event":'),
+  encode: (mark, records) => Buffer.from(`{"event":"${mark}","time":"1.5"}`.repeat(records)),
+  encodePartlyBad: (mark) => Buffer.from(`{"event":"${mark}"}{"event":null}`),
+  partlyBadStatus: 400,
+  ...overHttp('services/collector/event'),
+};
+
+const { encodePartlyBad: _partlyBad, partlyBadStatus: _partlyBadStatus, ...wholeHec } = hec;
+const hecRaw: Wire = {
+  ...wholeHec,
+  name: 'Splunk HEC, lines by token, gzip',
+  protocol: 'splunk_raw',
+  headers: { 'Content-Encoding': 'gzip' },
+  malformed: Buffer.from('not gzip'),
+  encode: (mark, records) => gzipSync(`${mark}\n`.repeat(records)),
+  hasReceiverInPath: false,
+  send: (service, outgoing) =>
+    overPath('/services/collector/raw?source=a').send(service, {
+      ...outgoing,
+      authorization: outgoing.authorization.map((value) => value.replace('Bearer', 'Splunk')),
+    }),
+};
+
 function keyHeaders(authorization: readonly string[]): Record<string, string> {
   // Names in different case are different members and one header.
   const [first, second] = authorization.map((value) => value.replace('Bearer ', ''));
@@ -210,4 +240,6 @@ export const logWires: readonly Wire[] = [
   gelf,
   bulk,
   bulkByKey,
+  hec,
+  hecRaw,
 ];

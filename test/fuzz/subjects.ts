@@ -85,6 +85,13 @@ function ndjsonOf(logs: Buffer): Buffer {
   return Buffer.from(list.map((event) => JSON.stringify(event)).join('\n'));
 }
 
+function hecOf(lines: Buffer): Buffer {
+  const events = lines.toString().split('\n');
+  return Buffer.from(
+    events.map((event, n) => `{"time":${n}.5,"host":"a","event":${event || 'null'}}`).join(''),
+  );
+}
+
 function bulkOf(lines: Buffer): Buffer {
   const action = '{"create":{"_index":"a"}}\n';
   return Buffer.from(lines.toString().replaceAll(/^/gm, action));
@@ -165,6 +172,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     'elasticsearch',
     { protocol: 'elasticsearch', mediaType: 'application/x-ndjson' },
     ofText(jsonWords, (random, records) => bulkOf(ndjsonOf(jsonLogs(random, records)))),
+  ),
+  batches(
+    'splunk_hec',
+    { protocol: 'splunk_hec', mediaType: 'application/json' },
+    ofText(jsonWords, (random, records) => hecOf(ndjsonOf(jsonLogs(random, records)))),
   ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(

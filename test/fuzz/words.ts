@@ -17,6 +17,8 @@ export const jsonWords: Words = [
   '"labels"',
   '"short_message"',
   '"_a"',
+  '"event"',
+  '"fields":{',
   '{"create":{}}\n',
   '{"delete":{"_id":"1"}}\n',
   '"error":{',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { Client } from '@elastic/elasticsearch';
+import { Logger } from 'splunk-logging';
 import Log2gelf from 'winston-log2gelf';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { startService, type Service } from '../harness/service.ts';
@@ -134,4 +135,33 @@ suite('@elastic/elasticsearch', () => {
     await assert.rejects(client.info(), { message: /security_exception/ });
     await client.close();
   });
+});
+
+test('splunk-logging', async () => {
+  const { token } = service.quickstart.receivers.http_json;
+  const logger = new Logger({ url: service.quickstart.ingestUrl, token, maxBatchCount: 0 });
+  Object.assign(logger.requestOptions, { ca, strictSSL: true });
+  logger.eventFormatter = (message, severity) => ({ message, severity, service: 'hec-shop' });
+  const metadata = { host: 'web-1', source: 'shop', sourcetype: 'app', index: 'main' };
+  for (const message of ['päid 1', 'paid 2', 'paid 3']) {
+    logger.send({ message, severity: 'error', metadata }, () => undefined);
+  }
+  const flushed = Promise.withResolvers<unknown>();
+  logger.flush((error, _answer, body) => (error ? flushed.reject(error) : flushed.resolve(body)));
+  const { text, code } = (await flushed.promise) as { text: string; code: number };
+  assert.deepEqual({ text, code }, { text: 'Success', code: 0 });
+  const logs = await logsOf('hec-shop', 3);
+  assert.deepEqual(
+    new Set(logs.map(({ message }) => message)),
+    new Set(['päid 1', 'paid 2', 'paid 3']),
+  );
+  const { severity, host, labels } = logs[0]!;
+  assert.deepEqual(
+    { severity, host, labels },
+    {
+      severity: 'ERROR',
+      host: 'web-1',
+      labels: { source: 'shop', sourcetype: 'app', index: 'main' },
+    },
+  );
 });

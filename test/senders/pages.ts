@@ -54,6 +54,7 @@ export function fillIn({ path, text }: Block, { quickstart }: Service, folder: s
     datadog: receivers.http_json,
     gelf: receivers.http_json,
     elasticsearch: receivers.http_json,
+    splunk: receivers.http_json,
     otlp: receivers.otlp,
   };
   const name = /([\w-]+)\.md$/.exec(path)?.[1] ?? '';

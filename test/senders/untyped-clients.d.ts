@@ -16,6 +16,7 @@ declare module 'splunk-logging' {
   export class Logger {
     constructor(config: object);
     requestOptions: Record<string, unknown>;
+    eventFormatter: (message: unknown, severity: string) => unknown;
     send(context: Context, done: (error: unknown, answer: unknown, body: unknown) => void): void;
     flush(done: (error: unknown, answer: unknown, body: unknown) => void): void;
   }

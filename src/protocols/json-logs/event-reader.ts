@@ -119,6 +119,11 @@ export class EventReader {
       return after;
     }
     if (known >= 0) return this.readField(known, at);
+    return this.readLabel(source, start, end, at);
+  }
+
+  /** Reads the value of a label, whose key is the range of `source`. @returns the position after */
+  readLabel(source: Buffer, start: number, end: number, at: number): number {
     return this.#readLabel(this.#slots.labels.add(source, start, end, labelOrigin.topLevel), at);
   }
 

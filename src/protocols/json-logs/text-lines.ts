@@ -12,9 +12,13 @@ const maxPairs = maxLabels + fieldKeys.length;
 const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?(?=\s|$)/y;
 const space = /\s*/y;
 
-/** Yields pieces of whole lines, so that a large body is read in turns. Skips empty lines. */
-export function* eachPiece(body: Buffer, format: LineFormat): Generator<Buffer> {
-  const toEvent = format === 'text' ? toMessage : parseLogfmt;
+/**
+ * Yields pieces of whole lines, so that a large body is read in turns. Skips empty lines.
+ * @param metadata fields of each line of text
+ */
+export function* eachPiece(body: Buffer, format: LineFormat, metadata?: object): Generator<Buffer> {
+  const ofMessage = metadata === undefined ? toMessage : withMetadata(metadata);
+  const toEvent = format === 'text' ? ofMessage : parseLogfmt;
   for (let start = 0; start < body.length; ) {
     const wanted = body.indexOf(newline, start + pieceBytes);
     const end = wanted < 0 ? body.length : wanted + 1;
@@ -28,6 +32,10 @@ export function* eachPiece(body: Buffer, format: LineFormat): Generator<Buffer> 
     yield Buffer.from(events.join('\n'));
     start = end;
   }
+}
+
+function withMetadata(metadata: object): (line: string) => object {
+  return (line) => ({ ...metadata, message: line });
 }
 
 function toMessage(line: string): object {
