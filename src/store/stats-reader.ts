@@ -4,15 +4,21 @@ import type { QueryContext } from './connection.ts';
 import { exceededLimit } from './failures.ts';
 import { type ReaderParts, startReadTime } from './read-time.ts';
 import {
+  compileRankedStats,
   compileStats,
   compileTopGroups,
+  type RankedStatsRow,
   type StatsRow,
+  toRankedGroups,
   toGroupedHistogram,
   toStatsGroups,
   type TopGroupRow,
 } from './sql/stats.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
 import { tableName } from './sql/tables.ts';
+
+/** Pairs of bucket and group whose states one statement keeps. */
+const maxRankedGroups = 20_000;
 
 /** Quantiles are of a sample where all values need more memory than a read has. */
 export async function readStats(
@@ -26,6 +32,8 @@ export async function readStats(
 
   async function read(quantiles: 'exact' | 'sampled'): Promise<StatsResult> {
     const step = () => ({ limits: time.left(), quantiles });
+    const ranked = isGrouped ? await readRanked(quantiles) : undefined;
+    if (ranked !== undefined) return ranked;
     const top = isGrouped
       ? await connection.read<TopGroupRow>(compileTopGroups(table, plan, step()), context)
       : [];
@@ -34,6 +42,19 @@ export async function readStats(
     const rows = await connection.read<StatsRow>(statement, context);
     const groups = toStatsGroups(isGrouped ? top : undefined, rows);
     return { groups, isExact: quantiles === 'exact' };
+  }
+
+  /** @returns undefined if there are too many groups for one statement */
+  async function readRanked(quantiles: 'exact' | 'sampled'): Promise<StatsResult | undefined> {
+    const step = { limits: time.left(), quantiles, maxGroups: maxRankedGroups };
+    try {
+      const statement = compileRankedStats(table, plan, step);
+      const rows = await connection.read<RankedStatsRow>(statement, context);
+      return { groups: toRankedGroups(rows), isExact: quantiles === 'exact' };
+    } catch (error) {
+      if (exceededLimit(error) === undefined) throw error;
+      return undefined;
+    }
   }
 
   try {

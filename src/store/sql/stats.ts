@@ -1,6 +1,7 @@
 /**
- * Statistics of fields by time and groups, in two statements: the first ranks the groups, the
- * second adds up each of the best ones, and all others as one. Pure.
+ * Statistics of fields by time and groups. Few groups are ranked and added up in one statement.
+ * Many take two: the first ranks the groups, the second adds up each of the best ones, and all
+ * others as one. Pure.
  */
 import type {
   HistogramPlan,
@@ -29,6 +30,54 @@ interface StatsStep {
   readonly quantiles: Quantiles;
 }
 
+/** Bucket, place of the group from 1 or 0 for the rest, values of one such group, statistics. */
+export type RankedStatsRow = readonly [
+  bucket: number,
+  place: number,
+  groupValues: readonly string[],
+  ...values: (number | null)[],
+];
+
+/**
+ * Reads each row once, where two statements read it twice: a label takes most of the time to read.
+ * Fails beyond `maxGroups` pairs of bucket and group, whose states are kept.
+ */
+export function compileRankedStats(
+  table: string,
+  plan: StatsPlan,
+  { limits, quantiles, maxGroups }: StatsStep & { readonly maxGroups: number },
+): Statement {
+  return statement((params) => {
+    const { keys, values, ...groups } = groupsSql(plan.by, params);
+    const { definitions, aggregates } = statsSql(plan.stats, params, quantiles);
+    const states = aggregates.map((one, i) => `${callSql(one, 'State')} AS state${i}`);
+    const merged = aggregates.map((one, i) => ({ ...one, arguments: `state${i}` }));
+    return `SELECT bucket, toUInt16(if(rank <= ${plan.limit}, rank, 0)) AS place, any(groupValues),
+  ${merged.map((one) => numberSql(one, 'Merge')).join(',\n  ')}
+FROM
+(
+  SELECT *, dense_rank() OVER (ORDER BY score DESC NULLS LAST, groupValues) AS rank
+  FROM
+  (
+    SELECT *, ${callSql(merged[0]!, 'Merge')} OVER (PARTITION BY groupValues) AS score
+    FROM
+    (
+      ${withSql([...groups.definitions, ...definitions])}SELECT
+        toUInt16(${bucketSql(plan, params)}) AS bucket, [${values.join(', ')}] AS groupValues,
+        ${states.join(', ')}
+      FROM ${table}
+      WHERE ${whereSql(plan.filter, params).replaceAll('\n', '\n      ')}
+      GROUP BY bucket, ${keys.join(', ')}
+    )
+  )
+)
+GROUP BY bucket, place
+ORDER BY bucket
+${limitsSql(limits)},
+  max_rows_to_group_by = ${maxGroups}, group_by_overflow_mode = 'throw'`;
+  });
+}
+
 /** Values in the order of `by`, hash of the group's keys. */
 export type TopGroupRow = readonly [values: readonly string[], hash: string];
 
@@ -42,7 +91,7 @@ export function compileTopGroups(table: string, plan: StatsPlan, step: StatsStep
 FROM ${table}
 WHERE ${whereSql(plan.filter, params)}
 GROUP BY ${keys.join(', ')}
-ORDER BY ${aggregates[0]!} DESC NULLS LAST, groupValues
+ORDER BY ${numberSql(aggregates[0]!)} DESC NULLS LAST, groupValues
 LIMIT ${plan.limit}
 ${limitsSql(step.limits)}`;
   });
@@ -63,7 +112,7 @@ export function compileStats(
     const place = placeSql(keys, step.top, params);
     return `${withSql([...groups.definitions, ...definitions])}SELECT
   toUInt16(${bucketSql(plan, params)}) AS bucket, toUInt16(${place}) AS place,
-  ${aggregates.join(',\n  ')}
+  ${aggregates.map((one) => numberSql(one)).join(',\n  ')}
 FROM ${table}
 WHERE ${whereSql(plan.filter, params)}
 GROUP BY bucket, place
@@ -86,6 +135,27 @@ function hashSql(keys: readonly string[]): string {
   return `sipHash64(${keys.join(', ')})`;
 }
 
+/** An aggregate function by its parts, for its combinators. */
+interface AggregateSql {
+  readonly name: string;
+  /** In parentheses; empty if it has none. */
+  readonly parameters: string;
+  readonly arguments: string;
+  /** Whether the result is a number of type Float64 already. */
+  readonly isFloat: boolean;
+}
+
+type Combinator = '' | 'State' | 'Merge';
+
+function callSql(one: AggregateSql, combinator: Combinator): string {
+  return `${one.name}${combinator}${one.parameters}(${one.arguments})`;
+}
+
+function numberSql(one: AggregateSql, combinator: Combinator = ''): string {
+  const call = callSql(one, combinator);
+  return one.isFloat ? call : `toFloat64(${call})`;
+}
+
 /** Each field is defined once, as text and, where a statistic needs it, as a number. */
 function statsSql(stats: readonly Stat[], params: Parameters, quantiles: Quantiles) {
   const definitions: string[] = [];
@@ -98,23 +168,38 @@ function statsSql(stats: readonly Stat[], params: Parameters, quantiles: Quantil
     defined.set(key, name);
     return name;
   };
-  const aggregates = stats.map((stat) => {
+  const aggregates = stats.map((stat): AggregateSql => {
     const { field } = stat;
-    if (field === undefined) return 'toFloat64(count())';
+    const counted = { parameters: '', isFloat: false };
+    if (field === undefined) return { ...counted, name: 'count', arguments: '' };
     const text = define(field, 'text', () => rowValueSql(field, params));
-    if (stat.op === 'count') return `toFloat64(countIf(${text} != ''))`;
-    if (stat.op === 'uniq') return `toFloat64(uniqIf(${text}, ${text} != ''))`;
+    if (stat.op === 'count') return { ...counted, name: 'countIf', arguments: `${text} != ''` };
+    if (stat.op === 'uniq') {
+      return { ...counted, name: 'uniqIf', arguments: `${text}, ${text} != ''` };
+    }
     const read = define(`read ${field}`, 'read', () => `toFloat64OrNull(${text})`);
     const number = define(
       `number ${field}`,
       'number',
       () => `if(isFinite(${read}), ${read}, NULL)`,
     );
-    if (stat.op !== 'quantile') return `${stat.op}(${number})`;
-    const aggregate = quantiles === 'exact' ? 'quantileExactInclusive' : 'quantile';
-    return `${aggregate}(${stat.quantile})(${number})`;
+    const of = { arguments: number, isFloat: true };
+    if (stat.op !== 'quantile') return { ...of, name: stat.op, parameters: '' };
+    const name = quantiles === 'exact' ? 'quantileExactInclusive' : 'quantile';
+    return { ...of, name, parameters: `(${stat.quantile})` };
   });
   return { definitions, aggregates };
+}
+
+/** The best first, then the rest if there is one. */
+export function toRankedGroups(rows: readonly RankedStatsRow[]): StatsGroup[] {
+  const places = Map.groupBy(rows, ([, place]) => place);
+  return [...places]
+    .sort(([a], [b]) => (a || Infinity) - (b || Infinity))
+    .map(([place, own]) => ({
+      values: place === 0 ? undefined : own[0]![2],
+      points: own.map(([bucket, , , ...values]) => ({ bucket, values })),
+    }));
 }
 
 /** @param top as the statement had them; undefined = not grouped */
