@@ -2,8 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LabelMatcher } from '../model/metric-plan.ts';
 import { Annotations } from './annotations.ts';
-import type { Duration, Span, VectorSelector, Subquery } from './parser/ast.ts';
+import type { Duration, Expr, Span, VectorSelector, Subquery } from './parser/ast.ts';
 import { executionError, QueryError } from './errors.ts';
+import { selectorsOfCounts, withDetectedHints } from './histogram/detected-hints.ts';
 import { sampleWeight } from './histogram/histogram.ts';
 import type { SampleSeries, SampleSource } from './source.ts';
 import type { Grid } from './values.ts';
@@ -31,6 +32,12 @@ export interface QueryTimes {
   readonly stepMs: number;
 }
 
+export interface Query {
+  readonly text: string;
+  readonly expr: Expr;
+  readonly times: QueryTimes;
+}
+
 function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
   return stepMs === 0 ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
 }
@@ -43,13 +50,15 @@ export class Evaluation {
   readonly times: QueryTimes;
   readonly notes: Annotations;
   readonly #source: SampleSource;
+  readonly #ofCounts: ReadonlySet<VectorSelector>;
   readonly #selected = new Map<string, Promise<readonly SampleSeries[]>>();
   readonly stats: { peak: number; readonly looked: Float64Array };
   #samples = 0;
   #grid: Grid | undefined;
   #turnEnd = performance.now() + turnMs;
 
-  constructor(text: string, times: QueryTimes, source: SampleSource, options: QueryOptions) {
+  constructor({ text, expr, times }: Query, source: SampleSource, options: QueryOptions) {
+    this.#ofCounts = selectorsOfCounts(expr);
     this.options = options;
     this.times = times;
     this.notes = new Annotations(text);
@@ -71,6 +80,15 @@ export class Evaluation {
 
   /** Samples of a selector; the same one is read once. @throws QueryError */
   async select(
+    selector: VectorSelector,
+    fromMs: number,
+    untilMs: number,
+  ): Promise<readonly SampleSeries[]> {
+    const series = await this.#read(selector.matchers, fromMs, untilMs);
+    return this.#ofCounts.has(selector) ? series.map(withDetectedHints) : series;
+  }
+
+  async #read(
     matchers: readonly LabelMatcher[],
     fromMs: number,
     untilMs: number,

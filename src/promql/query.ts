@@ -2,7 +2,7 @@
 import { type Expr, type MatrixSelector, type Subquery, withoutParens } from './parser/ast.ts';
 import { typeOf } from './parser/check.ts';
 import { evaluate } from './evaluate.ts';
-import { Evaluation, type QueryOptions, type QueryTimes } from './evaluation.ts';
+import { Evaluation, type Query, type QueryOptions } from './evaluation.ts';
 import { extendedSamples } from './functions/extended-samples.ts';
 import { executionError } from './errors.ts';
 import type { Histogram } from './histogram/histogram.ts';
@@ -38,19 +38,14 @@ export interface QueryAnswer {
   readonly peakSamples: number;
 }
 
-export interface Query {
-  readonly text: string;
-  readonly expr: Expr;
-  readonly times: QueryTimes;
-}
-
 /** @throws QueryError, and what the source throws */
 export async function runQuery(
-  { text, expr, times }: Query,
+  query: Query,
   source: SampleSource,
   options: QueryOptions,
 ): Promise<QueryAnswer> {
-  const ev = new Evaluation(text, times, source, options);
+  const { expr, times } = query;
+  const ev = new Evaluation(query, source, options);
   const result = times.stepMs === 0 ? await instant(ev, expr) : await range(ev, expr);
   return {
     result,

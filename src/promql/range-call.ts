@@ -160,7 +160,7 @@ export async function rangeSeries(
   const { before, after } = extensionOf(ev, range);
   const { first, last } = looksOf(ev, grid, selector);
   const fromMs = first - rangeMs - before + 1;
-  return (await ev.select(selector.matchers, fromMs, last + after)).map(withoutStale);
+  return (await ev.select(selector, fromMs, last + after)).map(withoutStale);
 }
 
 /** Steps of a subquery are multiples of its step, so that they do not depend on the time asked. */

@@ -33,7 +33,7 @@ export async function selectInstant(
 ): Promise<readonly GridSeries[]> {
   const looks = looksOf(ev, grid, selector);
   const { lookbackMs } = ev.options;
-  const series = await ev.select(selector.matchers, looks.first - lookbackMs + 1, looks.last);
+  const series = await ev.select(selector, looks.first - lookbackMs + 1, looks.last);
   const found: GridSeries[] = [];
   for (const one of series) {
     await ev.breathe();

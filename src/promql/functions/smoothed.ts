@@ -18,7 +18,7 @@ export async function selectSmoothed(
   const context = new RangeContext(ev.notes, places, { rangeSeconds: 0, extension: 'smoothed' });
   const from = looks.first - lookbackMs + 1;
   const results: GridSeries[] = [];
-  for (const series of await ev.select(selector.matchers, from, looks.last + lookbackMs)) {
+  for (const series of await ev.select(selector, from, looks.last + lookbackMs)) {
     await ev.breathe();
     const cells = newSeries(series.labels, grid.steps);
     const window = new RangeWindow(withoutStale(series));
