@@ -10,8 +10,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { after, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
 import { sendPlain } from '../harness/http.ts';
 import { prometheusBaseUrl, readMetrics, remoteWrite } from '../harness/metrics.ts';
 import { encodeWriteRequest } from '../harness/prompb.ts';
@@ -21,24 +21,13 @@ import { until } from '../harness/until.ts';
 import { agreementSeries, randomQuery } from '../promql/random-query.ts';
 import { freePort, missing, startProgram } from './program.ts';
 import { PrometheusServer } from './prometheus-server.ts';
+import { type Answer, differenceOf } from './same-answers.ts';
 
 const execute = promisify(execFile);
 const seed = Number(process.env['PROMQL_SEED'] ?? 1);
 const queries = Number(process.env['PROMQL_QUERIES'] ?? 300);
 const samples = 240;
 const endMs = Math.floor(Date.now() / 60_000) * 60_000;
-
-interface Answer {
-  readonly status: string;
-  readonly error?: string;
-  readonly data?: { readonly resultType: string; readonly result: readonly Found[] };
-}
-
-interface Found {
-  readonly metric: Readonly<Record<string, string>>;
-  readonly value?: readonly [number, string];
-  readonly values?: readonly (readonly [number, string])[];
-}
 
 suite('PromQL', { skip: missing('prometheus', 'prometheus') }, () => {
   let service: Service;
@@ -172,41 +161,3 @@ suite('PromQL', { skip: missing('prometheus', 'prometheus') }, () => {
     assert.ok(answered > queries / 2, `${answered} of ${queries} queries have an answer`);
   });
 });
-
-function differenceOf(own: Answer, other: Answer): string {
-  if (own.status !== other.status) {
-    return `${own.error ?? 'answered'} / ${other.error ?? 'answered'}`;
-  }
-  if (own.data === undefined || other.data === undefined) return '';
-  const [left, right] = [byMetric(own), byMetric(other)];
-  for (const [metric, points] of right) {
-    const ownPoints = left.get(metric);
-    if (ownPoints === undefined) return `lacks ${metric}`;
-    if (ownPoints.length !== points.length) {
-      return `${ownPoints.length} instead of ${points.length} points of ${metric}`;
-    }
-    for (const [i, [time, value]] of points.entries()) {
-      const [ownTime, ownValue] = ownPoints[i]!;
-      if (ownTime !== time || !nearlyEqual(Number(ownValue), Number(value))) {
-        return `${ownValue} instead of ${value} at ${time} of ${metric}`;
-      }
-    }
-  }
-  return left.size === right.size ? '' : `${left.size} instead of ${right.size} series`;
-}
-
-function byMetric({ data }: Answer): Map<string, readonly (readonly [number, string])[]> {
-  return new Map(
-    data!.result.map(({ metric, value, values }) => [
-      JSON.stringify(Object.entries(metric).sort(([a], [b]) => (a < b ? -1 : 1))),
-      values ?? [value!],
-    ]),
-  );
-}
-
-/** Texts such as +Inf are equal or not. */
-function nearlyEqual(own: number, other: number): boolean {
-  if (Object.is(own, other) || own === other) return true;
-  const scale = Math.max(Math.abs(own), Math.abs(other), 1e-3);
-  return Math.abs(own - other) <= 1e-9 * scale;
-}
