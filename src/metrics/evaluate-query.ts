@@ -1,12 +1,10 @@
 /** Evaluates PromQL over the samples of the store, for readers and for rules. */
-import { AppError } from '../model/errors.ts';
 import type { ReadableStream } from '../model/plan.ts';
 import { QueryError } from '../promql/errors.ts';
-import type { Expr } from '../promql/parser/ast.ts';
-import { parseQuery } from '../promql/parser/parser.ts';
 import type { Query } from '../promql/evaluation.ts';
 import { type QueryAnswer, runQuery } from '../promql/query.ts';
 import type { Store } from '../store/port.ts';
+import { toAppError } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
 import { createSampleSource } from './sample-source.ts';
 
@@ -42,29 +40,5 @@ export async function evaluateQuery(
     });
   } catch (error) {
     throw error instanceof QueryError ? toAppError(error) : error;
-  }
-}
-
-/** @throws AppError `malformed` */
-export function parsePromql(text: string): Expr {
-  try {
-    return parseQuery(text);
-  } catch (error) {
-    throw error instanceof QueryError ? toAppError(error) : error;
-  }
-}
-
-function toAppError(error: QueryError): AppError {
-  const options = { cause: error };
-  switch (error.failure) {
-    case 'bad_data': {
-      const message = `invalid parameter "query": ${error.message}`;
-      return new AppError('malformed', message, { ...options, parameter: 'query' });
-    }
-    case 'execution':
-      return new AppError('execution', error.message, options);
-    case 'timeout':
-    case 'canceled':
-      return new AppError('query_timeout', error.message, options);
   }
 }

@@ -5,6 +5,8 @@
 import { AppError } from '../model/errors.ts';
 import type { MetadataPlan, SamplesPlan, Selector, SeriesPlan } from '../model/metric-plan.ts';
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
+import { selectorsIn } from '../promql/parser/ast.ts';
+import { parsePromql } from './parse-promql.ts';
 import type { ReadQuery } from './read-request.ts';
 import type { ExemplarsQuery, MetadataQuery, SeriesQuery } from './requests.ts';
 import { parseSelector } from './selector.ts';
@@ -63,13 +65,15 @@ export function planMetadata(
 }
 
 /** @throws AppError */
+/** @returns undefined for an expression without selectors. @throws AppError */
 export function planExemplars(
   context: ReadContext,
   query: ExemplarsQuery,
   limits: MetricsLimits,
-): SamplesPlan {
-  const selectors = [parseSelector(query.query, 'query')];
+): SamplesPlan | undefined {
+  const selectors = selectorsIn(parsePromql(query.query)).map(({ matchers }) => matchers);
   checkSelectors(selectors, limits);
+  if (selectors.length === 0) return undefined;
   return {
     accountId: context.accountId,
     streams: readableStreams(context, query.streamId),

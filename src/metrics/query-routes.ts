@@ -18,7 +18,8 @@ import { withQuery } from '../std/parse-query.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { success } from './answers.ts';
-import { evaluateQuery, parsePromql } from './evaluate-query.ts';
+import { evaluateQuery } from './evaluate-query.ts';
+import { parsePromql } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
 import { encodeQueryAnswer, queryResponse } from './query-answers.ts';
 import {

@@ -53,7 +53,7 @@ export const metadataQuery = z.object({
 });
 
 export const exemplarsQuery = z.object({
-  query: selector.meta({ description: 'One series selector.' }),
+  query: selector.meta({ description: 'An expression: its selectors select the series.' }),
   ...range,
   streamId,
 });
@@ -96,6 +96,10 @@ export type QueryOptions = Pick<
   z.output<typeof instantQuery>,
   'query' | 'timeout' | 'limit' | 'lookback_delta' | 'stats' | 'streamId'
 >;
+
+export const statusQuery = z.object({
+  limit: limit('Entries of each list; default: 10.'),
+});
 
 export const noQuery = z.object({});
 

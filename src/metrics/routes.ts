@@ -103,7 +103,7 @@ export function createMetricRoutes(
     }),
     ...labelRoutes(parts, limits),
     ...metricRoutes(parts, limits),
-    ...[...createRuleRoutes(parts), ...createStatusRoutes(limits)].map((definition) =>
+    ...[...createRuleRoutes(parts), ...createStatusRoutes(parts, limits)].map((definition) =>
       route('GET', definition),
     ),
     ...createQueryRoutes(parts, limits).flatMap(getAndPost),
@@ -178,11 +178,11 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
     ...getAndPost({
       path: 'query_exemplars',
       operationId: 'Exemplars',
-      summary: 'Exemplars of the series that match one selector',
+      summary: 'Exemplars of the series that an expression selects',
       response: jsonResponse(exemplarsResponse),
       ...withQuery(exemplarsQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planExemplars(await readContext(parts, accountId), query, limits);
-        return toExemplars(await store.exemplars(plan, disconnected));
+        return toExemplars(plan === undefined ? [] : await store.exemplars(plan, disconnected));
       }),
     }),
   ];

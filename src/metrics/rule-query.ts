@@ -5,7 +5,8 @@ import type { QueryTimes } from '../promql/evaluation.ts';
 import type { Labels } from '../promql/labels.ts';
 import type { Point, QueryResult } from '../promql/query.ts';
 import type { Store } from '../store/port.ts';
-import { evaluateQuery, parsePromql } from './evaluate-query.ts';
+import { evaluateQuery } from './evaluate-query.ts';
+import { parsePromql } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
 
 export interface RuleQueryParts extends ReadContextSource {

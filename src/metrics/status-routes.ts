@@ -1,9 +1,13 @@
 /** What clients ask of a Prometheus server about itself. */
 import { z } from 'zod';
-import { jsonResponse, type ReadRoute } from '../model/read-route.ts';
+import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import { type ReadContextSource, readContext } from '../model/readable-streams.ts';
+import { withQuery } from '../std/parse-query.ts';
+import type { Store } from '../store/port.ts';
 import { success } from './answers.ts';
-import type { MetricsLimits } from './plan.ts';
-import { noQuery } from './requests.ts';
+import { type MetricsLimits, planSeries } from './plan.ts';
+import { noQuery, statusQuery } from './requests.ts';
+import { toTsdbStatus, tsdbStatus } from './tsdb-status.ts';
 
 /** Clients derive features from the version: queries, labels and selectors as in Prometheus 3. */
 const buildInfo = {
@@ -23,8 +27,33 @@ type StatusRoute = Pick<
 
 const texts = z.record(z.string(), z.string());
 
-/** `path` is below Prometheus' API. */
-export function createStatusRoutes(limits: MetricsLimits): readonly StatusRoute[] {
+export interface StatusParts extends ReadContextSource {
+  readonly store: Pick<Store, 'series'>;
+}
+
+/** What Prometheus tells of its process; most of it has no meaning here. */
+const runtimeInfo = z.object({
+  startTime: z.string(),
+  CWD: z.string(),
+  hostname: z.string(),
+  serverTime: z.string(),
+  reloadConfigSuccess: z.boolean(),
+  lastConfigTime: z.string(),
+  corruptionCount: z.number(),
+  goroutineCount: z.number(),
+  GOMAXPROCS: z.number(),
+  GOMEMLIMIT: z.number(),
+  GOGC: z.string(),
+  GODEBUG: z.string(),
+  storageRetention: z.string(),
+});
+
+/** `path` is below Prometheus' API. @throws AppError `unavailable` */
+export function createStatusRoutes(
+  parts: StatusParts,
+  limits: MetricsLimits,
+): readonly StatusRoute[] {
+  const startTime = new Date(parts.now()).toISOString();
   const flags = {
     'query.lookback-delta': '5m',
     'query.max-samples': String(limits.maxQuerySamples),
@@ -40,7 +69,57 @@ export function createStatusRoutes(limits: MetricsLimits): readonly StatusRoute[
       z.object({ yaml: z.string() }),
       { yaml: '' },
     ),
+    {
+      path: 'status/runtimeinfo',
+      operationId: 'getRuntimeInfo',
+      summary: 'Times of the service and the longest retention, as of Prometheus',
+      query: noQuery,
+      response: answerOf(runtimeInfo),
+      async read({ accountId }) {
+        const { streams, nowMs } = await readContext(parts, accountId);
+        const days = Math.max(0, ...streams.map(({ retentionDays }) => retentionDays));
+        return success({
+          startTime,
+          CWD: '',
+          hostname: '',
+          serverTime: new Date(nowMs).toISOString(),
+          reloadConfigSuccess: true,
+          lastConfigTime: startTime,
+          corruptionCount: 0,
+          goroutineCount: 0,
+          GOMAXPROCS: 0,
+          GOMEMLIMIT: 0,
+          GOGC: '',
+          GODEBUG: '',
+          storageRetention: `${days}d`,
+        });
+      },
+    },
+    {
+      path: 'status/tsdb',
+      operationId: 'getTsdbStatus',
+      summary: 'Numbers of series and of label values today',
+      response: answerOf(tsdbStatus),
+      ...withQuery(
+        statusQuery,
+        async ({ limit = 10 }, { accountId, disconnected }: ReadRequest) => {
+          const context = await readContext(parts, accountId);
+          const { nowMs: untilMs } = context;
+          const fromMs = untilMs - (untilMs % dayMs);
+          const range = { start: BigInt(fromMs), end: BigInt(untilMs) };
+          const plan = planSeries(context, range, limits);
+          const series = await parts.store.series(plan, disconnected);
+          return success(toTsdbStatus(series, { fromMs, untilMs, limit }));
+        },
+      ),
+    },
   ];
+}
+
+const dayMs = 86_400_000;
+
+function answerOf(data: z.ZodType) {
+  return jsonResponse(z.object({ status: z.literal('success'), data }));
 }
 
 function status<Data extends z.ZodType>(
@@ -50,6 +129,6 @@ function status<Data extends z.ZodType>(
   schema: Data,
   data: z.output<Data>,
 ): StatusRoute {
-  const response = jsonResponse(z.object({ status: z.literal('success'), data: schema }));
+  const response = answerOf(schema);
   return { path, operationId, summary, query: noQuery, response, read: async () => success(data) };
 }

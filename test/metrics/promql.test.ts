@@ -209,5 +209,11 @@ suite('PromQL over HTTP', () => {
     assert.partialDeepStrictEqual((await ask('status/flags', {})).body.data, {
       'query.lookback-delta': '5m',
     });
+    assert.partialDeepStrictEqual((await ask('status/runtimeinfo', {})).body.data, {
+      storageRetention: '30d',
+    });
+    assert.partialDeepStrictEqual((await ask('status/tsdb', { limit: '1' })).body.data, {
+      headStats: { chunkCount: 0 },
+    });
   });
 });

@@ -7,8 +7,8 @@ import type { SamplesPlan, SeriesPlan } from '../../src/model/metric-plan.ts';
 import { accountId } from './edge.ts';
 import {
   formType,
-  messageHeaders,
   type MetricEdge,
+  messageHeaders,
   nowMs,
   openMetricEdge,
   readRequest,
@@ -202,6 +202,20 @@ suite('responses', () => {
           exemplars: [{ labels: { trace_id: 'abc' }, value: 'NaN', timestamp: 0 }],
         },
       ],
+    });
+
+    test('exemplars are those of all selectors of an expression', async () => {
+      const query = 'histogram_quantile(0.9, rate(a_bucket[5m])) / on() b{c="d"}';
+      await opened.answer(`query_exemplars?query=${encodeURIComponent(query)}`);
+      const [plan] = opened.store.plans;
+      assert.ok(plan !== undefined && 'selectors' in plan);
+      assert.deepEqual(
+        plan.selectors.map((one) => one.map(({ value }) => value)),
+        [['a_bucket'], ['d', 'b']],
+      );
+      opened.store.reset();
+      const none = await opened.answer('query_exemplars?query=1');
+      assert.deepEqual([none, opened.store.plans], [{ status: 'success', data: [] }, []]);
     });
   });
 

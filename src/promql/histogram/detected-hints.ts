@@ -3,7 +3,7 @@
  * then reads histograms without buckets, hence looks for resets as it reads, and its warnings about
  * conflicting resets depend on it.
  */
-import type { Expr, VectorSelector } from '../parser/ast.ts';
+import { childrenOf, type Expr, type VectorSelector } from '../parser/ast.ts';
 import { type SampleSeries, staleHistogram } from '../source.ts';
 import { type Histogram, withHint } from './histogram.ts';
 import { detectsReset } from './histogram-resets.ts';
@@ -27,25 +27,6 @@ export function selectorsOfCounts(expr: Expr): ReadonlySet<VectorSelector> {
 function needsBuckets(node: Expr): boolean {
   if (node.kind === 'binary') return node.op === '</' || node.op === '>/';
   return node.kind === 'subquery' || (node.kind === 'call' && ofBuckets.has(node.name));
-}
-
-function childrenOf(node: Expr): readonly Expr[] {
-  switch (node.kind) {
-    case 'range':
-      return [node.selector];
-    case 'subquery':
-    case 'unary':
-    case 'paren':
-      return [node.expr];
-    case 'aggregation':
-      return node.param === undefined ? [node.expr] : [node.expr, node.param];
-    case 'binary':
-      return [node.left, node.right];
-    case 'call':
-      return node.args;
-    default:
-      return [];
-  }
 }
 
 export function withDetectedHints(series: SampleSeries): SampleSeries {

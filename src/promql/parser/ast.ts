@@ -184,3 +184,27 @@ export function isSetOperator(op: BinaryOp): boolean {
 export function withoutParens(expr: Expr): Expr {
   return expr.kind === 'paren' ? withoutParens(expr.expr) : expr;
 }
+
+/** The expressions of which it consists, in order. */
+export function childrenOf(node: Expr): readonly Expr[] {
+  switch (node.kind) {
+    case 'range':
+      return [node.selector];
+    case 'subquery':
+    case 'unary':
+    case 'paren':
+      return [node.expr];
+    case 'aggregation':
+      return node.param === undefined ? [node.expr] : [node.expr, node.param];
+    case 'binary':
+      return [node.left, node.right];
+    case 'call':
+      return node.args;
+    default:
+      return [];
+  }
+}
+
+export function selectorsIn(expr: Expr): VectorSelector[] {
+  return expr.kind === 'selector' ? [expr] : childrenOf(expr).flatMap(selectorsIn);
+}

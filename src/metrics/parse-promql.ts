@@ -1,0 +1,29 @@
+/** PromQL from requests: to a syntax tree, with errors as those of a request. */
+import { AppError } from '../model/errors.ts';
+import { QueryError } from '../promql/errors.ts';
+import type { Expr } from '../promql/parser/ast.ts';
+import { parseQuery } from '../promql/parser/parser.ts';
+
+/** @throws AppError `malformed` */
+export function parsePromql(text: string): Expr {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    throw error instanceof QueryError ? toAppError(error) : error;
+  }
+}
+
+export function toAppError(error: QueryError): AppError {
+  const options = { cause: error };
+  switch (error.failure) {
+    case 'bad_data': {
+      const message = `invalid parameter "query": ${error.message}`;
+      return new AppError('malformed', message, { ...options, parameter: 'query' });
+    }
+    case 'execution':
+      return new AppError('execution', error.message, options);
+    case 'timeout':
+    case 'canceled':
+      return new AppError('query_timeout', error.message, options);
+  }
+}
