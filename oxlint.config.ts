@@ -13,6 +13,7 @@ const words = [
   'patterns',
   'codec',
   'promql',
+  'transform',
   'rules',
   'config',
   'files',

@@ -6,11 +6,18 @@ import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
 import { createOtlpHttp } from '../src/protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../src/protocols/remote-write/remote-write.ts';
+import type { Batch } from '../src/model/batch.ts';
+import { transformSchema } from '../src/transform/spec.ts';
+import { createTransformer } from '../src/transform/transform-batch.ts';
 import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';
 import { createMetricCorpus, type TextFormat, toExposition } from './metric-corpus.ts';
 import { toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
 
+const steps = [
+  { type: 'parse', format: 'json' },
+  { type: 'redact', kinds: ['card', 'email', 'token'] },
+];
 const owner = { accountId: 'a', streamId: 's', receiverId: 'r' };
 
 export async function measureDecoders(
@@ -24,11 +31,16 @@ export async function measureDecoders(
   const [remoteWrite] = createRemoteWrite(config);
   const logs = createCorpus(seed, 32, 1000).bodies;
   const protobuf = 'application/x-protobuf';
+  const decode = createDecode(jsonLogs, 'application/json');
+  const transform = createTransformer();
+  const decodeAndTransform = async (body: Buffer) =>
+    transform((await decode(body)) as Batch, transformSchema.parse(steps));
   const alone = (protocol: Protocol, mediaType: string, bodies: readonly Body[]) =>
     measureDecoder(bodies, seconds, createDecode(protocol, mediaType));
   return {
     'JSON.parse only': await measureJsonParse(logs, seconds),
     'plain JSON': await alone(jsonLogs, 'application/json', logs),
+    'plain JSON, parsed and redacted': await measureDecoder(logs, seconds, decodeAndTransform),
     'OTLP protobuf': await alone(otlpLogs, protobuf, logs.map(toOtlpProtobuf)),
     'OTLP JSON': await alone(otlpLogs, 'application/json', logs.map(toOtlpJson)),
     'remote_write, inflated': await alone(remoteWrite, protobuf, writeRequests(seed)),

@@ -60,6 +60,17 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
     /^the event is not an object$/,
     'Send objects in the array, with a line of text as the message of one.',
   ],
+  [/^dropped by the transform$/, 'A step of the transform drops these logs; no action is needed.'],
+  [/^left out by sampling$/, 'The transform keeps a share of the logs; no action is needed.'],
+  [/^redacted$/, 'The transform replaced secrets: better keep them out of the logs at the source.'],
+  [
+    /^message not parsed$/,
+    'The transform expects another format: preview it with logs of this receiver.',
+  ],
+  [
+    /^fields beyond the limit left out$/,
+    'A step of the transform added more than 256 labels to a log, or one over 64 KiB: remove some.',
+  ],
   [
     /^unreadable time: /,
     'Send the time in RFC 3339, or as seconds or milliseconds since 1970; the text as sent is a ' +

@@ -1,6 +1,9 @@
 /** Receivers in the control API. */
 import type { Directory } from '../directory/port.ts';
-import type { Receiver } from '../model/account.ts';
+import type { Receiver, ReceiverKind } from '../model/account.ts';
+import { AppError } from '../model/errors.ts';
+import type { TransformStep } from '../model/transform.ts';
+import { previewTransform } from '../transform/sample-event.ts';
 import { toReceiverUrls } from '../model/receiver-urls.ts';
 import { toCanonicalCidr } from './cidr.ts';
 import type { AdminContext } from './context.ts';
@@ -11,12 +14,14 @@ import {
   receiverChange,
   receiverParams,
   receiversAnswer,
+  transformPreview,
+  transformPreviewAnswer,
 } from './schemas.ts';
 
 const unlimited = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
 
 export function receiverRoutes(context: AdminContext): AdminRoute[] {
-  return [...readRoutes(context), ...writeRoutes(context)];
+  return [...readRoutes(context), ...writeRoutes(context), previewTransformRoute(context)];
 }
 
 function readRoutes({ directory, options }: AdminContext): AdminRoute[] {
@@ -59,6 +64,7 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
       response: receiverAnswer,
       successStatus: 201,
       handle: async ({ caller, accountId, body }) => {
+        checkTransform(body.kind, body.transform);
         const receiver = await directory.createReceiver({
           ...body,
           accountId,
@@ -79,8 +85,9 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
       body: receiverChange,
       response: receiverAnswer,
       handle: async ({ caller, accountId, params: { receiverId }, body }) => {
-        await find(directory, accountId, receiverId);
+        const { kind } = await find(directory, accountId, receiverId);
         const { allowedCidrs, ...rest } = body;
+        checkTransform(kind, body.transform);
         const receiver = await directory.updateReceiver(receiverId, {
           ...rest,
           ...(allowedCidrs && { allowedCidrs: allowedCidrs.map(toCanonicalCidr) }),
@@ -104,6 +111,36 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
       },
     }),
   ];
+}
+
+/** Stores nothing: the samples come with the request. */
+function previewTransformRoute({ directory }: AdminContext): AdminRoute {
+  return defineAccountRoute({
+    method: 'POST',
+    path: '/receivers/:receiverId/transform/preview',
+    operationId: 'previewTransform',
+    summary: 'Apply a transform to sample logs, without saving it',
+    scope: 'admin',
+    params: receiverParams,
+    body: transformPreview,
+    response: transformPreviewAnswer,
+    handle: async ({ accountId, params: { receiverId }, body }) => {
+      const { kind, transform } = await find(directory, accountId, receiverId);
+      const steps = body.transform ?? transform ?? [];
+      checkTransform(kind, steps);
+      const results = previewTransform(steps, body.samples).map(({ after, changes }) => ({
+        ...(after !== undefined && { after }),
+        changes,
+      }));
+      return { results, dropped: results.filter(({ after }) => after === undefined).length };
+    },
+  });
+}
+
+/** @throws AppError `malformed` */
+function checkTransform(kind: ReceiverKind, steps: readonly TransformStep[] = []): void {
+  if (kind !== 'prometheus' || steps.length === 0) return;
+  throw new AppError('malformed', 'cannot transform metrics: a receiver of logs has a transform');
 }
 
 async function find(

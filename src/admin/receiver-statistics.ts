@@ -65,7 +65,7 @@ export const statisticsAnswer = z.object({
   ...counts,
   reasons: z
     .array(z.object({ kind: reasonKind, reason: z.string(), count: z.int(), advice }))
-    .meta({ description: 'Most frequent first. A warning counts records stored with a change.' }),
+    .meta({ description: 'Most frequent first. A warning counts records changed or dropped.' }),
   lastSeenAt: lastTime.meta({ description: 'Time of the last request; null = none.' }),
   lastAcceptedAt: lastTime.meta({ description: 'Time of the last accepted request; null = none.' }),
   lag: z.object({

@@ -1,6 +1,7 @@
 /** Schemas of the requests and answers of the control API, for validation and OpenAPI. */
 import { z } from 'zod';
 import { accessScopes, ingestScopes, receiverKinds } from '../model/account.ts';
+import { transformSchema } from '../transform/spec.ts';
 import { isCidr } from './cidr.ts';
 
 const maxRate = 1_000_000_000;
@@ -103,6 +104,7 @@ export const newReceiver = z.strictObject({
   active: z.boolean().default(true),
   allowedCidrs: allowedCidrs.default([]),
   limits: limitsChange.default({}),
+  transform: transformSchema.default([]),
 });
 export const receiverChange = changeOf({
   name,
@@ -110,6 +112,7 @@ export const receiverChange = changeOf({
   allowedCidrs,
   streamId,
   limits: limitsChange,
+  transform: transformSchema,
 });
 export const receiverAnswer = z.object({
   receiverId,
@@ -120,6 +123,7 @@ export const receiverAnswer = z.object({
   active: z.boolean().meta({ description: 'Only an active receiver accepts data.' }),
   allowedCidrs,
   limits: z.object(limitFields),
+  transform: transformSchema.optional().meta({ description: 'Absent = none.' }),
   createdAt: time,
   url: z.url().optional().meta({
     description: 'The exact URL to send to (kinds http_json and otlp).',
@@ -136,6 +140,26 @@ export const receiverAnswer = z.object({
     description: 'CA certificate that senders on this machine need; absent for other addresses.',
   }),
 });
+const sampleFields = z
+  .record(z.string().max(200), z.string().max(16_384))
+  .refine((fields) => Object.keys(fields).length <= 256, 'has more than 256 fields')
+  .meta({ example: { message: 'card 4111 1111 1111 1111', severity: 'INFO' } });
+export const transformPreview = z.strictObject({
+  transform: transformSchema.optional().meta({ description: 'Default: that of the receiver.' }),
+  samples: z.array(sampleFields).min(1).max(100).meta({
+    description: 'Logs as fields by name: message, severity, service_name, … and labels.',
+  }),
+});
+export const transformPreviewAnswer = z.object({
+  results: z.array(
+    z.object({
+      after: sampleFields.optional().meta({ description: 'Absent = dropped.' }),
+      changes: z.array(z.string()).meta({ description: 'As counted in the statistics.' }),
+    }),
+  ),
+  dropped: z.int(),
+});
+
 export const receiversAnswer = z.object({ receivers: z.array(receiverAnswer) });
 
 const expiresAt = time.nullable().meta({

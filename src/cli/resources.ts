@@ -7,6 +7,7 @@ import { cleared, collect, toInteger, toLimit, toTime } from './arguments.ts';
 import { addTokenRecover } from './directory.ts';
 import { openSession } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
+import { addPreviewTransform, toTransform } from './transform.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -63,6 +64,7 @@ const receiverSettings = [
     toLimit,
   ),
   option('--max-body-bytes <n>', "largest body, or unlimited for the route's own cap", toLimit),
+  option('--transform <file>', 'JSON file of steps that change its logs, or none', toTransform),
 ];
 
 const resources: Readonly<Record<string, Resource>> = {
@@ -220,6 +222,7 @@ export function define(command: Command, terminal: Terminal): void {
     addVerb(command.command(verb).description(description), resource, terminal);
   }
   if (command.name() === 'token') addTokenRecover(command, terminal);
+  if (command.name() === 'receiver') addPreviewTransform(command, terminal);
 }
 
 function addVerb(command: Command, resource: Resource, terminal: Terminal): void {
@@ -258,7 +261,7 @@ function toFields(options: Options): object {
 }
 
 function toReceiver(options: Options): object {
-  const { name, kind, stream, allow, allowAny, inactive, ...limits } = options;
+  const { name, kind, stream, allow, allowAny, inactive, transform, ...limits } = options;
   return {
     ...(name !== undefined && { name }),
     ...(kind !== undefined && { kind }),
@@ -266,6 +269,7 @@ function toReceiver(options: Options): object {
     ...(allow !== undefined && { allowedCidrs: allow }),
     ...(allowAny === true && { allowedCidrs: [] }),
     ...(inactive === true && { active: false }),
+    ...(transform !== undefined && { transform }),
     ...(Object.keys(limits).length > 0 && { limits: toFields(limits) }),
   };
 }

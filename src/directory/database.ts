@@ -10,11 +10,13 @@ import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts'
 import type { Lease, Session, SignInLink, TakenTicket } from './port.ts';
 
 export interface ReceiverRow
-  extends Omit<Receiver, 'active' | 'allowedCidrs' | 'limits'>,
+  extends Omit<Receiver, 'active' | 'allowedCidrs' | 'limits' | 'transform'>,
     ReceiverLimits {
   readonly active: number;
   /** JSON array of text. */
   readonly allowedCidrs: string;
+  /** JSON array of steps. */
+  readonly transform: string | null;
 }
 
 export interface TokenRow extends Omit<Token, 'accountIds' | 'allAccounts' | 'scopes'> {

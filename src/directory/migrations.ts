@@ -195,6 +195,8 @@ const notifiers: Step = (text) => [
   sql`create index notifiers_by_account on notifiers (account_id)`,
 ];
 
+const transforms: Step = (text) => [sql`alter table receivers add column transform ${text}`];
+
 /** Position + 1 is the version. A released step never changes. */
 const steps = [
   initial,
@@ -205,6 +207,7 @@ const steps = [
   signInLinks,
   ruleGroups,
   notifiers,
+  transforms,
 ];
 
 /**

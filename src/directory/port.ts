@@ -69,7 +69,7 @@ export interface DirectorySeed {
 
 /** Absent fields and limits keep their value. */
 export interface ReceiverChange
-  extends Partial<Pick<Receiver, 'name' | 'active' | 'allowedCidrs' | 'streamId'>> {
+  extends Partial<Pick<Receiver, 'name' | 'active' | 'allowedCidrs' | 'streamId' | 'transform'>> {
   readonly limits?: Partial<ReceiverLimits>;
 }
 

@@ -1,6 +1,7 @@
 /** Receivers in the directory's database. */
 import type { Transaction } from 'kysely';
 import type { Receiver } from '../model/account.ts';
+import type { TransformStep } from '../model/transform.ts';
 import { createId } from '../std/random-id.ts';
 import { requireStream } from './account-queries.ts';
 import type { Database, ReceiverRow, Tables } from './database.ts';
@@ -109,17 +110,24 @@ async function updateReceiver(
   return after;
 }
 
-function toRow({ limits, active, allowedCidrs, ...same }: Receiver): ReceiverRow {
-  const cidrs = JSON.stringify(allowedCidrs);
-  return { ...same, ...limits, active: active ? 1 : 0, allowedCidrs: cidrs };
+function toRow({ limits, active, allowedCidrs, transform = [], ...same }: Receiver): ReceiverRow {
+  return {
+    ...same,
+    ...limits,
+    active: active ? 1 : 0,
+    allowedCidrs: JSON.stringify(allowedCidrs),
+    transform: transform.length === 0 ? null : JSON.stringify(transform),
+  };
 }
 
 function toReceiver(row: ReceiverRow): Receiver {
-  const { active, allowedCidrs, eventsPerSecond, burstEvents, maxBodyBytes, ...same } = row;
+  const { active, allowedCidrs, transform, ...rest } = row;
+  const { eventsPerSecond, burstEvents, maxBodyBytes, ...same } = rest;
   return {
     ...same,
     active: active === 1,
     allowedCidrs: JSON.parse(allowedCidrs) as string[],
     limits: { eventsPerSecond, burstEvents, maxBodyBytes },
+    ...(transform !== null && { transform: JSON.parse(transform) as TransformStep[] }),
   };
 }

@@ -10,6 +10,7 @@ import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import type { Aside, Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestTarget } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
+import { createTransformer } from '../transform/transform-batch.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import { admit, type Admitted, type IngestRequest, permit, read } from './admit.ts';
 import {
@@ -99,7 +100,8 @@ type Pipeline = (
 ) => Promise<IngestAnswer>;
 
 function createIngestPipeline(parts: IngestParts): Pipeline {
-  const { admission, queue, series, events, statistics, now } = parts;
+  const { admission, series, events, statistics, now } = parts;
+  const transform = createTransformer();
 
   async function answer(
     request: IngestRequest,
@@ -136,11 +138,19 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     const nowMs = now();
     const claim = series.claim(receiver, nowMs);
     const { limits } = protocol;
-    const batch = await protocol.decode(message, format, { limits, nowMs, series: claim, target });
-    coverRows(admitted, message, batch);
-    const reply = protocol.reply(batch, format, target);
+    const context = { limits, nowMs, series: claim, target };
+    const decoded = await protocol.decode(message, format, context);
+    coverRows(admitted, message, decoded);
+    // What the transform drops is accepted: its sender must not send it again.
+    const reply = protocol.reply(decoded, format, target);
+    const batch = await transform(decoded, receiver.transform ?? []);
     const record = idempotency && { ...idempotency, answer: encodeReply(reply) };
-    const { rateLimit, first } = await append(grant, batch, { claim, record });
+    const { rateLimit, first } = await append(parts, batch, {
+      grant,
+      claim,
+      record,
+      charged: countEvents(decoded),
+    });
     if (first !== undefined) return replay(parts, admitted, protocol, first);
     events.accepted(protocol.name, message.length, batch);
     statistics.accepted(sender, { batch, bodyBytes: message.length, status: reply.status });
@@ -163,37 +173,45 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     }
   }
 
-  /**
-   * Charges the quotas for the batch and appends it; refunds it if it is not appended.
-   * @returns `first`, the answer of an earlier request with the same key if that one counts
-   */
-  async function append(
-    grant: ReceiverGrant,
-    batch: Batch,
-    { claim, record }: { claim: SeriesClaim; record: Parameters<Queue['append']>[2] },
-  ): Promise<{ rateLimit: RateLimit | undefined; first?: Uint8Array | undefined }> {
-    const charge = await admission.chargeEvents(grant, countEvents(batch));
-    const { rateLimit } = charge;
-    if (batch.rows === 0) return { rateLimit };
-    try {
-      if (!claim.isCurrent(now())) throw staleClaim();
-      const { first } = await queue.append(batch, grant.receiver, record);
-      if (first !== undefined) charge.refund();
-      // The batch of the first request may have had fewer series.
-      else claim.confirm();
-      return { rateLimit, first: first?.answer };
-    } catch (error) {
-      charge.refund();
-      throw error;
-    }
-  }
-
   return answer;
 }
 
 interface Route {
   readonly protocol: Protocol;
   readonly target: RequestTarget | undefined;
+}
+
+interface AppendContext {
+  readonly grant: ReceiverGrant;
+  readonly claim: SeriesClaim;
+  readonly record: Parameters<Queue['append']>[2];
+  /** Events that count against the quotas. */
+  readonly charged: number;
+}
+
+/**
+ * Charges the quotas for the batch and appends it; refunds it if it is not appended.
+ * @returns `first`, the answer of an earlier request with the same key if that one counts
+ */
+async function append(
+  { admission, queue, now }: IngestParts,
+  batch: Batch,
+  { grant, claim, record, charged }: AppendContext,
+): Promise<{ rateLimit: RateLimit | undefined; first?: Uint8Array | undefined }> {
+  const charge = await admission.chargeEvents(grant, charged);
+  const { rateLimit } = charge;
+  if (batch.rows === 0) return { rateLimit };
+  try {
+    if (!claim.isCurrent(now())) throw staleClaim();
+    const { first } = await queue.append(batch, grant.receiver, record);
+    if (first !== undefined) charge.refund();
+    // The batch of the first request may have had fewer series.
+    else claim.confirm();
+    return { rateLimit, first: first?.answer };
+  } catch (error) {
+    charge.refund();
+    throw error;
+  }
 }
 
 /** Answers with the reply of an earlier request with the same key. */

@@ -1,4 +1,5 @@
 /** Accounts, their streams, receivers and tokens. */
+import type { TransformStep } from './transform.ts';
 
 export interface Account {
   /** UUID, lower case. */
@@ -44,6 +45,8 @@ export interface Receiver {
   /** CIDR ranges that may send; empty = any. */
   readonly allowedCidrs: readonly string[];
   readonly limits: ReceiverLimits;
+  /** Changes to its logs before they are stored; absent = none. */
+  readonly transform?: readonly TransformStep[] | undefined;
   readonly createdAt: string;
 }
 

@@ -1,4 +1,5 @@
 /** Lines of text and of logfmt as JSON events, one in each line. */
+import { readLogfmt } from '../../codec/logfmt.ts';
 import { fieldKeys } from './event-fields.ts';
 import { maxLabels } from './label-set.ts';
 
@@ -8,10 +9,6 @@ const pieceBytes = 256 * 1024;
 const newline = 0x0a;
 /** With more keys than these, more than `maxLabels` of them are labels. */
 const maxPairs = maxLabels + fieldKeys.length;
-/** A key, and a value: in quotes with escapes, or up to the next space. */
-const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?(?=\s|$)/y;
-const space = /\s*/y;
-
 /**
  * Yields pieces of whole lines, so that a large body is read in turns. Skips empty lines.
  * @param metadata fields of each line of text
@@ -42,32 +39,11 @@ function toMessage(line: string): object {
   return { message: line };
 }
 
-/** https://brandur.org/logfmt. A line of another form is a message. */
+/** A line of another form is a message. */
 function parseLogfmt(line: string): object {
-  const event = new Map<string, string | true>();
-  let hasValue = false;
-  for (let at = skip(line, 0); at < line.length; at = skip(line, pair.lastIndex)) {
-    pair.lastIndex = at;
-    const [, key, quoted, plain] = pair.exec(line) ?? [];
-    if (key === undefined) return toMessage(line);
-    hasValue ||= quoted !== undefined || plain !== undefined;
-    // Enough for the event to be rejected, before a long line takes seconds.
-    if (event.size > maxPairs) break;
-    event.set(key, quoted === undefined ? (plain ?? true) : unquote(quoted));
-  }
-  if (!hasValue) return toMessage(line);
+  // With more pairs the event is rejected, before a long line takes seconds.
+  const event = readLogfmt(line, maxPairs);
+  if (event === undefined) return toMessage(line);
   const hasMessage = ['message', 'msg', 'event'].some((key) => event.has(key));
   return Object.fromEntries(hasMessage ? event : [['message', line], ...event]);
-}
-
-function skip(line: string, at: number): number {
-  space.lastIndex = at;
-  space.exec(line);
-  return space.lastIndex;
-}
-
-const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
-
-function unquote(text: string): string {
-  return text.replaceAll(/\\(.)/g, (_all, letter: string) => escapes[letter] ?? letter);
 }

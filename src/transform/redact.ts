@@ -1,0 +1,116 @@
+/**
+ * Replaces card numbers, e-mail addresses and secrets in text. The expressions are written so that
+ * their time is linear in the length of the text.
+ */
+import { RE2JS } from 're2js';
+import type { RedactedKind } from '../model/transform.ts';
+
+/** @param label name of the label that holds the text; undefined = the message */
+export type Redaction = (text: string, label: string | undefined) => string;
+
+/** Digits with a space or hyphen between them. */
+const digits = /(?<!\d)\d(?:[ -]?\d){12,}/g;
+const cardLengths = [19, 18, 17, 16, 15, 14, 13];
+
+const email = /[\w.%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}\.){1,8}[A-Za-z]{2,24}/g;
+
+/** Secrets that are recognised by their form. */
+const secret = new RegExp(
+  [
+    // JSON web tokens.
+    String.raw`(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*`,
+    // AWS, GitHub, GitLab, Slack, Stripe, Google, Weir.
+    String.raw`(?<![\w-])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])`,
+    String.raw`(?<![\w-])(?:gh[pousr]_|github_pat_)\w{20,255}`,
+    String.raw`(?<![\w-])(?:glpat-|xox[abeprs]-|[sr]k_(?:live|test)_|AIza|wr[ia]_)[\w-]{16,255}`,
+    String.raw`-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----` +
+      String.raw`(?:[^]*?-----END [A-Z ]{0,40}PRIVATE KEY-----|[^]*)`,
+  ].join('|'),
+  'g',
+);
+const bearer = /\b(Bearer|Basic)(\s{1,4})[\w.~+/=-]{8,}/gi;
+/** A value after a name such as `password=` or `"api_key": "`. */
+const named = new RegExp(
+  String.raw`((?:passw(?:or)?d|secret|api[_-]?key|access[_-]?key|token|credential)` +
+    String.raw`\w{0,20}["']?\s{0,4}[:=]\s{0,4}["']?)([^\s"',;&]{4,})`,
+  'gi',
+);
+const secretLabel = /(?:passw(?:or)?d|secret|api[._-]?key|access[._-]?key|token|authorization)$/i;
+
+/** A custom pattern does not search longer text: what follows is replaced as a whole. */
+const maxCustomLength = 64 * 1024;
+
+export function createRedaction(kind: RedactedKind, replacement: string): Redaction {
+  if (kind === 'card') {
+    return (text) => text.replace(digits, (run) => redactCards(run, replacement));
+  }
+  if (kind === 'email') {
+    return (text) => (text.includes('@') ? text.replace(email, () => replacement) : text);
+  }
+  return (text, label) => {
+    if (label !== undefined && secretLabel.test(label)) return text === '' ? text : replacement;
+    return text
+      .replace(secret, () => replacement)
+      .replace(bearer, (_all, scheme: string, space: string) => scheme + space + replacement)
+      .replace(named, (_all, name: string, value: string) =>
+        value.startsWith(replacement) ? name + value : name + replacement,
+      );
+  };
+}
+
+export function createCustomRedaction(pattern: string, replacement: string): Redaction {
+  const compiled = RE2JS.compile(pattern);
+  const quoted = RE2JS.quoteReplacement(replacement);
+  return (text) => {
+    const searched = text.length > maxCustomLength ? text.slice(0, maxCustomLength) : text;
+    const redacted = compiled.matcher(searched).replaceAll(quoted);
+    return searched.length === text.length ? redacted : redacted + replacement;
+  };
+}
+
+/** @param run digits, possibly grouped; long runs hold a card number at any position */
+function redactCards(run: string, replacement: string): string {
+  let result = '';
+  let at = 0;
+  for (let start = 0; start < run.length; start = at) {
+    const end = cardEnd(run, start);
+    at = end ?? nextGroup(run, start);
+    result += end === undefined ? run.slice(start, at) : replacement;
+  }
+  return result;
+}
+
+/** @returns where a card number that starts here ends */
+function cardEnd(run: string, start: number): number | undefined {
+  if (!/[2-6]/.test(run[start] ?? '')) return undefined;
+  const ends: number[] = [];
+  let number = '';
+  for (let at = start; at < run.length && number.length < cardLengths[0]!; at += 1) {
+    if (run[at]! < '0') continue;
+    number += run[at];
+    ends.push(at + 1);
+  }
+  const found = cardLengths.find(
+    (length) => length <= number.length && passesLuhn(number.slice(0, length)),
+  );
+  return found === undefined ? undefined : ends[found - 1];
+}
+
+/** Cards begin a group of digits: in the middle of one, a number of 40 digits has too many. */
+function nextGroup(run: string, start: number): number {
+  for (let at = start + 1; at < run.length; at += 1) {
+    if (run[at]! < '0') return at + 1;
+  }
+  return run.length;
+}
+
+/** ISO/IEC 7812-1, annex B. */
+function passesLuhn(number: string): boolean {
+  let sum = 0;
+  for (let index = 0; index < number.length; index += 1) {
+    const digit = number.charCodeAt(number.length - 1 - index) - 48;
+    const doubled = index % 2 === 1 ? 2 * digit : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}
