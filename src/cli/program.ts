@@ -28,6 +28,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Send:': {
     'send [options] [message]': 'send a message, or the lines of standard input',
     'import [options] <file...>': 'send files, plain or compressed',
+    'ship [options] [file...]': 'follow log files and the journal, and send what is written',
   },
   'Manage:': {
     whoami: 'show the scopes and accounts of the token in use',
@@ -66,6 +67,7 @@ const modules: Readonly<Record<string, () => Module | Promise<Module>>> = {
   export: () => import('./reading/export.ts'),
   send: () => import('./sending/send.ts'),
   import: () => import('./sending/import.ts'),
+  ship: () => import('./ship/ship.ts'),
   whoami: loadResources,
   account: loadResources,
   stream: loadResources,

@@ -71,6 +71,6 @@ export function halve({ events }: Batch): [Batch, Batch] {
   return [toBatch(events.slice(0, middle)), toBatch(events.slice(middle))];
 }
 
-function toBatch(events: readonly OutgoingEvent[]): Batch {
+export function toBatch(events: readonly OutgoingEvent[]): Batch {
   return { events, isOrdered: events.some(({ isTimed }) => !isTimed) };
 }

@@ -1,0 +1,134 @@
+/** Finds files by patterns, follows them through rotations, and ships what is written to them. */
+import { randomUUID } from 'node:crypto';
+import { glob } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Checkpoints } from './checkpoints.ts';
+import { type FileOptions, ShippedFile } from './ship-file.ts';
+import { findRenamed, hasHead, idAt, openFile } from './tailed-file.ts';
+
+export interface FollowingParts {
+  readonly checkpoints: Checkpoints;
+  /** Skips what files contain when they are first seen. */
+  readonly fromEnd: boolean;
+  readonly stop: AbortSignal;
+}
+
+/** Rotated files, which were read before they were compressed. */
+const compressed = /\.(?:gz|zst|bz2|xz|zip)$/;
+const pollMs = 250;
+const listEveryMs = 1000;
+const maxInFlight = 4;
+
+/** Ends after `stop`, or once everything is sent if the files are read once. */
+export async function followFiles(
+  patterns: readonly string[],
+  parts: FollowingParts,
+  options: FileOptions,
+): Promise<void> {
+  const { checkpoints, stop } = parts;
+  const files = new Map<string, ShippedFile>();
+  resumeRotated(files, parts, options);
+  let listed = new Set<string>();
+  let listedAt = -Infinity;
+  let isFirst = true;
+  while (!stop.aborted) {
+    if (performance.now() - listedAt >= listEveryMs) {
+      listed = new Set();
+      for await (const path of glob(patterns.map((pattern) => resolve(pattern)))) {
+        if (compressed.test(path)) continue;
+        const fromEnd = isFirst && parts.fromEnd;
+        listed.add(follow(path, files, { parts, options, fromEnd }) ?? '');
+      }
+      listedAt = performance.now();
+      isFirst = false;
+    }
+    const hasSent = await stepAll([...files.values()], stop);
+    for (const [id, file] of files) {
+      if (!listed.has(id) && file.isDone) forget(id, file, files, checkpoints);
+    }
+    if (hasSent || stop.aborted) continue;
+    checkpoints.save();
+    if (options.isEnding && [...files.values()].every((file) => file.isSent)) break;
+    await sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+  for (const { file } of files.values()) file.close();
+}
+
+/** @returns whether any file had something to send */
+async function stepAll(files: readonly ShippedFile[], stop: AbortSignal): Promise<boolean> {
+  let hasSent = false;
+  const queue = files.values();
+  const work = async () => {
+    for (const file of queue) {
+      if (stop.aborted) return;
+      hasSent = (await file.step()) || hasSent;
+    }
+  };
+  await Promise.all(Array.from({ length: maxInFlight }, work));
+  return hasSent;
+}
+
+interface Following {
+  readonly parts: FollowingParts;
+  readonly options: FileOptions;
+  readonly fromEnd: boolean;
+}
+
+/** @returns the identity of the file */
+function follow(
+  path: string,
+  files: Map<string, ShippedFile>,
+  following: Following,
+): string | undefined {
+  const { checkpoints } = following.parts;
+  const known = idAt(path);
+  if (known === undefined || files.has(known)) return known;
+  const file = openFile(path);
+  if (file === undefined) return undefined;
+  if (files.has(file.id)) {
+    file.close();
+    return file.id;
+  }
+  let position = checkpoints.state.files[file.id];
+  if (position === undefined || !hasHead(file, position.head)) {
+    const size = file.size();
+    const offset = following.fromEnd ? size : 0;
+    position = { path, epoch: randomUUID(), head: file.head(size), offset };
+  }
+  position.path = path;
+  checkpoints.state.files[file.id] = position;
+  files.set(file.id, new ShippedFile(file, position, checkpoints, following.options));
+  return file.id;
+}
+
+/** Files that were renamed while the command did not run. */
+function resumeRotated(
+  files: Map<string, ShippedFile>,
+  { checkpoints }: FollowingParts,
+  options: FileOptions,
+): void {
+  for (const [id, position] of Object.entries(checkpoints.state.files)) {
+    if (idAt(position.path) === id) continue;
+    const path = findRenamed(position.path, id);
+    const file = path === undefined ? undefined : openFile(path);
+    if (file?.id === id && hasHead(file, position.head)) {
+      files.set(id, new ShippedFile(file, position, checkpoints, options));
+      continue;
+    }
+    file?.close();
+    delete checkpoints.state.files[id];
+    options.warn(`${position.path} as it was is gone: its rest cannot be sent`);
+  }
+}
+
+function forget(
+  id: string,
+  { file }: ShippedFile,
+  files: Map<string, ShippedFile>,
+  { state }: Checkpoints,
+): void {
+  file.close();
+  files.delete(id);
+  delete state.files[id];
+}

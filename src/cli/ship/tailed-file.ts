@@ -1,0 +1,104 @@
+/** An open log file: its identity, and what was written after a position. */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FilePosition } from './checkpoints.ts';
+import type { SourceLine } from './shipped-line.ts';
+
+const headBytes = 256;
+export const maxReadBytes = 1024 * 1024;
+const lineFeed = 0x0a;
+
+export interface TailedFile {
+  /** Device and inode. */
+  readonly id: string;
+  size(): number;
+  /** Lines between two offsets, at most 1 MiB. @param takesRest also a line that nothing ends */
+  lines(from: number, until: number, takesRest: boolean): SourceLine[];
+  head(bytes: number): FilePosition['head'];
+  close(): void;
+}
+
+/** @returns undefined if there is no such regular file */
+export function openFile(path: string): TailedFile | undefined {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    // Deleted since it was listed, or not readable: tried again with the next listing.
+    return undefined;
+  }
+  const stats = fstatSync(file);
+  if (!stats.isFile()) {
+    closeSync(file);
+    return undefined;
+  }
+  const read = (from: number, length: number): Buffer => {
+    const bytes = Buffer.allocUnsafe(length);
+    let done = 0;
+    while (done < length) {
+      const count = readSync(file, bytes, done, length - done, from + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return bytes.subarray(0, done);
+  };
+  return {
+    id: idOf(stats),
+    size: () => fstatSync(file).size,
+    lines(from, until, takesRest) {
+      const bytes = read(from, Math.min(maxReadBytes, until - from));
+      return splitLines(bytes, from, takesRest || bytes.length === maxReadBytes);
+    },
+    head(wanted) {
+      const bytes = read(0, Math.min(headBytes, wanted));
+      return { bytes: bytes.length, digest: createHash('sha256').update(bytes).digest('hex') };
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** Whether the file still begins as it did. */
+export function hasHead(file: TailedFile, head: FilePosition['head']): boolean {
+  const now = file.head(head.bytes);
+  return now.bytes === head.bytes && now.digest === head.digest;
+}
+
+/** @returns the identity of the file at this path */
+export function idAt(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? idOf(stats) : undefined;
+}
+
+/** Finds a file that was renamed within its folder. */
+export function findRenamed(path: string, id: string): string | undefined {
+  const folder = dirname(path);
+  try {
+    return readdirSync(folder)
+      .map((name) => join(folder, name))
+      .find((other) => idAt(other) === id);
+  } catch {
+    // The folder is gone.
+    return undefined;
+  }
+}
+
+function idOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+  return `${dev}:${ino}`;
+}
+
+/** @param takesRest whether the last piece counts as a line although nothing ends it */
+function splitLines(bytes: Buffer, from: number, takesRest: boolean): SourceLine[] {
+  const lines: SourceLine[] = [];
+  let at = 0;
+  for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, at)) {
+    lines.push({ text: bytes.toString('utf8', at, end), from: from + at, end: from + end + 1 });
+    at = end + 1;
+  }
+  const isRestTaken =
+    takesRest && at < bytes.length && (lines.length === 0 || bytes.length < maxReadBytes);
+  if (isRestTaken) {
+    lines.push({ text: bytes.toString('utf8', at), from: from + at, end: from + bytes.length });
+  }
+  return lines;
+}

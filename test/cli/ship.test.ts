@@ -1,0 +1,250 @@
+/** `weir ship` against the real service: each line once, through rotations, kills and restarts. */
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogRecord } from '../../src/model/plan.ts';
+import { type Service, startService } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+import { type RunningCommand, startInPipes, weirWords } from './weir-command.ts';
+
+let service: Service;
+let folder: string;
+let running: RunningCommand[] = [];
+let name = '';
+let tests = 0;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-ship-'));
+  name = `ship-${(tests += 1)}`;
+});
+afterEach(async () => {
+  for (const command of running) {
+    command.kill('SIGKILL');
+    await command.exited;
+  }
+  running = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function ship(words: string, env: Readonly<Record<string, string>> = {}): RunningCommand {
+  const { receivers, caFile } = service.quickstart;
+  const line = `exec ${weirWords} ship --state ${join(folder, 'state')} --service ${name} ${words}`;
+  const command = startInPipes(line, {
+    WEIR_RECEIVER_URL: receivers.http_json.url,
+    WEIR_INGEST_TOKEN: receivers.http_json.token,
+    WEIR_CA_FILE: caFile,
+    ...env,
+  });
+  running.push(command);
+  return command;
+}
+
+async function stored(): Promise<LogRecord[]> {
+  const all: LogRecord[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await service.list({
+      serviceName: name,
+      limit: 1000,
+      ...(cursor !== undefined && { cursor }),
+    });
+    if (page.logs.length === 0) return all;
+    all.push(...page.logs);
+    cursor = `${page.cursor.timestamp},${page.cursor.logId}`;
+  }
+}
+
+/** Waits for as many logs, and checks that each line is stored once. */
+async function eachOnce(lines: readonly string[]): Promise<LogRecord[]> {
+  const logs = await until(
+    async () => {
+      const count = await service.histogram({
+        serviceName: name,
+        startTime: '2020-01-01T00:00:00Z',
+        endTime: '2100-01-01T00:00:00Z',
+        buckets: 1,
+      });
+      return count.total >= lines.length && (await stored());
+    },
+    {
+      what: `${lines.length} logs: ${running.at(-1)?.error() ?? ''}`,
+      timeoutMs: 90_000,
+      everyMs: 200,
+    },
+  );
+  assert.deepEqual(logs.map(({ message }) => message).sort(byText), [...lines].sort(byText));
+  return logs;
+}
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `line ${from + index} ${'.'.repeat(50)}`);
+const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
+
+test('follows a file through renames and truncations', async () => {
+  const file = join(folder, 'app.log');
+  const parts = [0, 1, 2, 3].map((part) => numbered(part * 100, 100));
+  writeFileSync(file, textOf(parts[0]!));
+  ship(`'${join(folder, '*.log')}'`);
+  await eachOnce(parts[0]!);
+  // logrotate's default, with a last line written after the rename.
+  renameSync(file, `${file}.1`);
+  appendFileSync(`${file}.1`, textOf(parts[1]!.slice(0, 50)));
+  writeFileSync(file, textOf(parts[1]!.slice(50)));
+  await eachOnce(parts.slice(0, 2).flat());
+  // copytruncate.
+  copyFileSync(file, `${file}.2`);
+  truncateSync(file, 0);
+  appendFileSync(file, textOf(parts[2]!));
+  await eachOnce(parts.slice(0, 3).flat());
+  writeFileSync(join(folder, 'other.log'), textOf(parts[3]!));
+  await eachOnce(parts.flat());
+});
+
+test('goes on after kill -9, of itself and of the service, within rotations', async () => {
+  const file = join(folder, 'app.log');
+  const lines: string[] = [];
+  let part = 0;
+  const pattern = `'${file}*'`;
+  const write = (count: number) => {
+    const more = numbered(lines.length, count);
+    appendFileSync(file, textOf(more));
+    lines.push(...more);
+  };
+  let isWriting = true;
+  const writing = (async () => {
+    while (isWriting) {
+      write(150);
+      if (lines.length % 600 === 0) renameSync(file, `${file}.${(part += 1)}`);
+      await sleep(10);
+    }
+  })();
+  for (let kill = 0; kill < 6; kill += 1) {
+    const command = ship(pattern);
+    const wanted = lines.length + 900;
+    await until(() => lines.length > wanted, { what: 'lines' });
+    if (kill === 3) {
+      await service.kill('SIGKILL');
+      await service.start();
+    }
+    command.kill('SIGKILL');
+    await command.exited;
+  }
+  isWriting = false;
+  await writing;
+  write(1);
+  ship(pattern);
+  await eachOnce(lines);
+});
+
+test('joins lines that continue an event', async () => {
+  const file = join(folder, 'app.log');
+  const events = [
+    '2026-01-01 first',
+    '2026-01-01 Error: x\n    at a (b.js:1)\n    at c (d.js:2)',
+    '2026-01-01 last',
+  ];
+  writeFileSync(file, textOf(events));
+  const command = ship(`--once --starts-with '^[0-9]{4}-' '${file}'`);
+  assert.equal(await command.exited, 0, command.error());
+  await eachOnce(events);
+});
+
+test('reads the logs of containers', async () => {
+  const pod = join(folder, 'pods/shop_web-0_0f7c/nginx');
+  mkdirSync(pod, { recursive: true });
+  writeFileSync(
+    join(pod, '0.log'),
+    '2026-01-02T03:04:05.123456789Z stdout P one \n' +
+      '2026-01-02T03:04:05.2Z stderr F wrong\n' +
+      '2026-01-02T03:04:05.3Z stdout F line\n' +
+      '2026-01-02T03:04:06Z stdout F {"msg":"json","level":"warn"}\n',
+  );
+  const command = ship(`--once --container cri '${join(folder, 'pods/*/*/*.log')}'`);
+  assert.equal(await command.exited, 0, command.error());
+  const logs = await eachOnce(['one line', 'wrong', 'json']);
+  const [one] = logs.filter(({ message }) => message === 'one line');
+  assert.equal(one?.timestampNanos.slice(-9), '123456789');
+  assert.deepEqual(one?.kubernetes.pod, 'web-0');
+  assert.equal(one?.labels['stream'], 'stdout');
+  assert.equal(logs.find(({ message }) => message === 'json')?.severity, 'WARN');
+});
+
+test('reads the json-file logs of Docker', async () => {
+  const file = join(folder, 'x-json.log');
+  const entry = (log: string, stream = 'stdout') =>
+    `${JSON.stringify({ log, stream, time: '2026-01-02T03:04:05.5Z' })}\n`;
+  writeFileSync(file, entry('half ') + entry('whole\n') + entry('error\n', 'stderr'));
+  const command = ship(`--once --container docker '${file}'`);
+  assert.equal(await command.exited, 0, command.error());
+  await eachOnce(['half whole', 'error']);
+});
+
+test('reads the journal after the cursor', async () => {
+  const entries = (from: number) =>
+    [0, 1].map((index) => ({
+      __CURSOR: `c${from + index}`,
+      __REALTIME_TIMESTAMP: '1767322845000001',
+      MESSAGE: `entry ${from + index}`,
+      PRIORITY: '4',
+      SYSLOG_IDENTIFIER: name,
+      _HOSTNAME: 'node-1',
+    }));
+  // Stands in for journalctl, which needs a journal.
+  const program = join(folder, 'journalctl');
+  const shell = (from: number) =>
+    `#!/bin/sh\necho "$@" >> ${folder}/words\ncat <<'END'\n` +
+    `${entries(from)
+      .map((one) => JSON.stringify(one))
+      .join('\n')}\nEND\n`;
+  for (const from of [1, 3]) {
+    writeFileSync(program, shell(from), { mode: 0o700 });
+    const command = ship('--journal --once', { WEIR_JOURNALCTL: program });
+    assert.equal(await command.exited, 0, command.error());
+  }
+  const logs = await eachOnce(['entry 1', 'entry 2', 'entry 3', 'entry 4']);
+  assert.deepEqual(
+    [logs[0]?.severity, logs[0]?.host, logs[0]?.timestampNanos],
+    ['WARNING', 'node-1', '1767322845000001000'],
+  );
+  assert.match(readFileSync(join(folder, 'words'), 'utf8'), /lines=all[^]*after-cursor=c2/);
+});
+
+test('has the options of its page', async () => {
+  const page = readFileSync('docs/ship.md', 'utf8');
+  const lines = page.match(/^weir ship .*$/gm) ?? [];
+  assert.ok(lines.length >= 5);
+  const help = startInPipes(`${weirWords} ship --help`, {});
+  assert.equal(await help.exited, 0);
+  for (const option of lines.join(' ').match(/ --[\w-]+/g) ?? []) {
+    assert.ok(help.out().includes(option), option);
+  }
+});
+
+test('refuses a second process on the same positions, and nothing to ship', async () => {
+  const file = join(folder, 'app.log');
+  writeFileSync(file, 'one\n');
+  ship(`'${file}'`);
+  await eachOnce(['one']);
+  const second = ship(`'${file}'`);
+  assert.equal(await second.exited, 1);
+  assert.match(second.error(), /another weir ship does .*--state/);
+  const none = ship('');
+  assert.equal(await none.exited, 2);
+  assert.match(none.error(), /give files or --journal/);
+});
