@@ -19,6 +19,9 @@ const shown = [
   'trace-light',
   'logs-phone-light',
   'metrics-light',
+  'heat-map-light',
+  'alerts-light',
+  'alert-editor-light',
   'receiver-status-light',
   'send-data-light',
 ];
@@ -34,6 +37,14 @@ interface Picture {
 
 const receiverPath = ({ service }: Explorer) =>
   `/receivers/${service.quickstart.receivers.http_json.receiverId}`;
+
+const metricQueries = new URLSearchParams([
+  ['q', 'sum by (service) (rate(http_requests_total[15m]))'],
+  ['q', 'sum(rate(http_requests_total{code="502"}[15m]))'],
+]).toString();
+const heatQuery = new URLSearchParams({
+  q: 'sum by (le) (increase(http_request_duration_seconds_bucket[15m]))',
+}).toString();
 
 const failedCheckouts = '/explore/logs?range=24h&severity=ERROR&serviceName=checkout';
 
@@ -67,7 +78,34 @@ const pictures: readonly Picture[] = [
     device: phone,
     prepare: untilCounted,
   },
-  { name: 'metrics', path: () => '/explore/metrics?metric=http_requests_total' },
+  {
+    name: 'metrics',
+    path: () => `/explore/metrics?range=24h&axis=zero&${metricQueries}`,
+    prepare: (page) => page.getByRole('slider').waitFor(),
+  },
+  {
+    name: 'heat-map',
+    path: () => `/explore/metrics?range=24h&display=heat&${heatQuery}`,
+    prepare: (page) => page.getByRole('slider', { name: /^Heat map/ }).waitFor(),
+  },
+  {
+    name: 'alerts',
+    path: () => '/alerts?tab=rules',
+    prepare: (page) =>
+      page
+        .getByText(/^firing: /)
+        .first()
+        .waitFor(),
+  },
+  {
+    name: 'alert-editor',
+    path: () => `/alerts/edit?${new URLSearchParams({ query: 'severity>=error' })}`,
+    prepare: async (page) => {
+      await page.getByLabel('Preview over').selectOption('24h');
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.getByRole('list', { name: 'Alerts of the preview' }).waitFor();
+    },
+  },
   { name: 'receivers', path: () => '/receivers' },
   { name: 'send-data', path: receiverPath },
   { name: 'receiver-status', path: (explorer) => `${receiverPath(explorer)}?tab=status` },
@@ -80,6 +118,7 @@ const explorer = await startExplorer();
 try {
   await fillWithDemoData(explorer.service);
   await provokeRefusals(explorer.service);
+  await applyRules(explorer.service);
   for (const picture of pictures) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const isWanted = elsewhere !== undefined || shown.includes(`${picture.name}-${colorScheme}`);
@@ -113,4 +152,38 @@ async function provokeRefusals(service: Service): Promise<void> {
   for (let times = 0; times < 3; times += 1) await send('wri_of_somebody_else', '{}');
   await send(token, '{"message": "cut off');
   await send(token, '[{"message": "good"}, {"severity": "INFO"}, {"message": 7}]');
+}
+
+/** Rules in each state: one fires, one does not, one records. */
+async function applyRules(service: Service): Promise<void> {
+  const rules = `
+groups:
+- name: requests
+  interval: 1s
+  rules:
+  - record: service:requests:rate5m
+    expr: sum by (service) (rate(http_requests_total[5m]))
+  - alert: TooManyFailures
+    expr: sum(increase(http_requests_total{code="502"}[1d])) > 10
+    labels: { severity: page }
+    annotations: { summary: '{{ $value | humanize }} requests failed today' }
+  - alert: NoRequests
+    expr: absent(http_requests_total)
+    for: 10m
+- name: errors of checkout
+  type: logs
+  interval: 1s
+  rules:
+  - alert: CheckoutErrors
+    query: service:checkout severity>=error
+    by: host
+    window: 1h
+    condition: '> 20'
+    for: 5m
+`;
+  const { streamId } = service.quickstart;
+  const { status, text } = await service.admin('PUT', `/streams/${streamId}/rule-groups`, {
+    rules,
+  });
+  if (status !== 200) throw new Error(text);
 }

@@ -1,6 +1,7 @@
 /** Rule groups with the state of their rules. */
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { formatDuration } from '../../../src/promql/parser/numbers.ts';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
@@ -69,7 +70,7 @@ function Group({ group, streamName, onDelete }: GroupProps) {
         </h2>
         <span className={styles.quiet}>
           {streamName !== undefined && `stream ${streamName}, `}
-          every {interval} s, evaluated{' '}
+          every {formatDuration(interval)}, evaluated{' '}
           <Ago at={lastEvaluation === never ? null : lastEvaluation} never="not yet" />
         </span>
         {canEdit && (
@@ -125,7 +126,7 @@ const columns: readonly Column<Rule>[] = [
   },
   {
     header: 'For',
-    cell: ({ duration = 0 }) => (duration === 0 ? '–' : `${duration} s`),
+    cell: ({ duration = 0 }) => (duration === 0 ? '–' : formatDuration(duration)),
     isTight: true,
   },
   {

@@ -1,5 +1,6 @@
 /** The metrics page: queries on top, one chart of all of them, and a browser of metrics. */
 import { useMemo, useState } from 'react';
+import { ApiProblem } from '../api/problem.ts';
 import { serviceNowMs } from '../api/service-clock.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
@@ -101,7 +102,6 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
   const unit = unitOfAll(queries, families);
   const setQuery = (at: number, text: string, display = query.display) =>
     change({ queries: queries.with(at, text), display });
-  const notes = [...new Set(answers.flatMap(({ data }) => data?.notes ?? []))];
   return (
     <>
       <Card>
@@ -111,7 +111,7 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
             key={at}
             at={at}
             text={text}
-            refusal={answers[at]?.error ? toFault(text, answers[at].error) : undefined}
+            refusal={isRefusal(answers[at]?.error) ? toFault(text, answers[at]?.error) : undefined}
             families={families}
             offers={offers}
             bounds={bounds}
@@ -133,15 +133,7 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
           </Button>
         </div>
       </Card>
-      {notes.map((note) => (
-        <Notice key={note} tone="warning">
-          {note}
-        </Notice>
-      ))}
-      {answers.some(({ isLoading }) => isLoading) && <Loading what="Evaluating" />}
-      {series.length === 0 && answers.some(({ data }) => data !== undefined) && (
-        <Notice tone="quiet">No series matches in this time range.</Notice>
-      )}
+      <AnswerNotices answers={answers} isEmpty={series.length === 0} />
       {series.length > 0 && (
         <PlotCard
           query={query}
@@ -165,4 +157,36 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
       </Sheet>
     </>
   );
+}
+
+interface AnswerNoticesProps {
+  readonly answers: ReturnType<typeof useRangeQueries>;
+  readonly isEmpty: boolean;
+}
+
+/** What there is to say of the answers besides their series. */
+function AnswerNotices({ answers, isEmpty }: AnswerNoticesProps) {
+  const failed = answers.find(({ error }) => error !== null && !isRefusal(error));
+  const notes = [...new Set(answers.flatMap(({ data }) => data?.notes ?? []))];
+  return (
+    <>
+      {failed !== undefined && (
+        <ProblemNotice error={failed.error} onRetry={() => void failed.refetch()} />
+      )}
+      {notes.map((note) => (
+        <Notice key={note} tone="warning">
+          {note}
+        </Notice>
+      ))}
+      {answers.some(({ isLoading }) => isLoading) && <Loading what="Evaluating" />}
+      {isEmpty && answers.some(({ data }) => data !== undefined) && (
+        <Notice tone="quiet">No series matches in this time range.</Notice>
+      )}
+    </>
+  );
+}
+
+/** The query is wrong; any other error may pass. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiProblem && (error.status === 400 || error.status === 422);
 }

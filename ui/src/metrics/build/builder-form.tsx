@@ -34,29 +34,27 @@ export function BuilderForm({ built = plainQuery, families, bounds, onChange }: 
   const family = families.find((one) => one.metric === metric);
   return (
     <div className={styles.form}>
-      <div className={styles.controls}>
-        <MetricPicker
-          families={families}
-          value={metric}
-          onChange={(next) => {
-            const { type } = families.find((one) => one.metric === next) ?? {};
-            onChange(defaultQueryOf(next, type), 'lines');
-          }}
-        />
-        {metric !== '' && <Calculations built={built} family={family} onChange={set} />}
-      </div>
+      <MetricPicker
+        families={families}
+        value={metric}
+        onChange={(next) => {
+          const { type } = families.find((one) => one.metric === next) ?? {};
+          onChange(defaultQueryOf(next, type), 'lines');
+        }}
+      />
       {metric !== '' && (
-        <div className={styles.controls}>
+        <>
+          <Calculations built={built} family={family} onChange={set} />
+          {built.combine !== undefined && (
+            <Grouping by={built.by} names={names} onChange={(by) => set({ by })} />
+          )}
           <FilterForm
             metric={metric}
             names={names}
             bounds={bounds}
             onAdd={(filter) => set({ filters: [...filters, filter] })}
           />
-          {built.combine !== undefined && (
-            <Grouping by={built.by} names={names} onChange={(by) => set({ by })} />
-          )}
-        </div>
+        </>
       )}
       <FilterChips filters={filters} onChange={(next) => set({ filters: next })} />
     </div>
@@ -151,7 +149,7 @@ function toBuckets({ metric }: BuiltQuery): Partial<BuiltQuery> {
 
 function topWords(text: string): string {
   const [order, count = ''] = text.split(' ');
-  return `${order === 'topk' ? 'top' : 'bottom'} ${count} by value`;
+  return `${order === 'topk' ? 'top' : 'bottom'} ${count}`;
 }
 
 function withShown(options: readonly string[], shown: string): readonly string[] {

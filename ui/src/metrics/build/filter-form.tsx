@@ -41,7 +41,7 @@ export function FilterForm({ metric, names, bounds, onAdd }: FilterFormProps) {
       }}
     >
       <select aria-label="Label" value={name} onChange={({ target }) => setName(target.value)}>
-        <option value="">Filter by label…</option>
+        <option value="">Filter…</option>
         {names.map((one) => (
           <option key={one} value={one}>
             {one}

@@ -70,9 +70,10 @@ function createState(latest: { readonly current: CodeEditorProps }): EditorState
   return EditorState.create({
     doc: text,
     extensions: [
+      // Before the theme, which theirs may change.
+      extensions,
       editorTheme,
       history(),
-      extensions,
       EditorView.contentAttributes.of({
         'aria-label': label,
         autocapitalize: 'off',
