@@ -1,6 +1,6 @@
 /**
- * The requests of Grafana's Prometheus data source and of its Infinity data source, as their sources
- * and pages have them: github.com/grafana/grafana, pkg/promlib and packages/grafana-prometheus.
+ * The requests of Grafana's Prometheus data source and of its Infinity data source, as in
+ * github.com/grafana/grafana (pkg/promlib, packages/grafana-prometheus) and the plugin's pages.
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
