@@ -9,6 +9,14 @@ import { queueSection } from './schema-queue.ts';
 import { syslogSection } from './schema-sockets.ts';
 import { storeSection } from './schema-store.ts';
 
+/** Names of `translation_strategy` in Prometheus. */
+const translations = [
+  'UnderscoreEscapingWithSuffixes',
+  'UnderscoreEscapingWithoutSuffixes',
+  'NoUTF8EscapingWithSuffixes',
+  'NoTranslation',
+] as const;
+
 /** The quota store that several gateways share. */
 const quotaSection = section({
   urls: list(
@@ -228,6 +236,7 @@ export const configSchema = z.strictObject({
       'Samples of recent reads that stay in memory for the next, 16 bytes each, where no other ' +
         'node inserts; 0 = none.',
     ),
+    ...settingsOfOtlpMetrics(),
   }),
   alerts: section({
     allowedNetworks: list(
@@ -290,3 +299,31 @@ export const configSchema = z.strictObject({
 });
 
 export type Config = z.infer<typeof configSchema>;
+
+function settingsOfOtlpMetrics() {
+  return {
+    otlpTranslation: z.enum(translations).default('UnderscoreEscapingWithSuffixes').meta({
+      description: 'Names of OTLP metrics and labels, as translation_strategy of Prometheus.',
+    }),
+    otlpPromotedAttributes: list(
+      'Resource attributes of OTLP that become labels of every series, such as ' +
+        'deployment.environment.name; others are labels of target_info.',
+    ),
+    otlpScope: z
+      .enum(['omit', 'labels'])
+      .default('omit')
+      .meta({
+        description:
+          'Instrumentation scope of OTLP metrics: omit it, or add labels otel_scope_… with its name, ' +
+          'version and attributes, as promote_scope_metadata of Prometheus.',
+      }),
+    otlpMaxDeltaSeries: integer(
+      'count',
+      200_000,
+      0,
+      4_000_000,
+      'Running totals of series that OTLP senders report in deltas, about 300 bytes each; 0 = each ' +
+        'delta is stored as a counter of its own.',
+    ),
+  };
+}

@@ -76,6 +76,7 @@ export function createSeriesLedger({
       /** Pending series that are new to the account, not only to the day. */
       let more = 0;
       return {
+        streamId,
         maxSeries: maxSeriesPerAccount,
         scope: stream,
         look(ids, at, day) {

@@ -14,6 +14,7 @@ export type SeriesState = (typeof seriesState)[keyof typeof seriesState];
 
 /** For one stream and one request. */
 export interface SeriesView {
+  readonly streamId: string;
   /** Limit of series per account and day, for error messages. */
   readonly maxSeries: number;
   /**
@@ -27,6 +28,7 @@ export interface SeriesView {
 
 /** Every series is new: for requests without series, and tests. */
 export const blankSeriesView: SeriesView = {
+  streamId: '',
   maxSeries: Number.MAX_SAFE_INTEGER,
   scope: 0,
   look: () => seriesState.new,

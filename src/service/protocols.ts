@@ -9,6 +9,7 @@ import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
 import { createLoki } from '../protocols/json-logs/loki/loki.ts';
 import { createSplunkHec } from '../protocols/json-logs/splunk/hec.ts';
+import { createOtlpMetrics } from '../protocols/otlp/metrics/otlp-metrics.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
@@ -25,6 +26,7 @@ export function createProtocols(config: Config): Protocol[] {
     ...createSplunkHec(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
+    ...createOtlpMetrics(config),
     createPromText(config),
     ...createRemoteWrite(config),
     createSyslog(config, createPiecesDecoder()),

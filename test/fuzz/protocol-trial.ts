@@ -137,6 +137,7 @@ function describe(outcome: Outcome): unknown {
 
 /** Knows some series and may refuse some, depending on their ids. */
 class DrawnSeriesView implements SeriesView {
+  readonly streamId = '';
   readonly maxSeries = 1000;
   readonly scope = 0;
   readonly #refuses: boolean;

@@ -4,7 +4,7 @@
  */
 import protobuf from 'protobufjs';
 
-const definition = `
+export const definition = `
 syntax = "proto3";
 message ExportLogsServiceRequest { repeated ResourceLogs resource_logs = 1; }
 message ResourceLogs {

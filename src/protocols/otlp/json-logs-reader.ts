@@ -4,7 +4,6 @@
  * JSON and finds resources and scopes, which may follow their records; the second reads records.
  */
 import { isUtf8 } from 'node:buffer';
-import { skipSpace } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { LogsReader } from './decode.ts';
 import {
@@ -17,7 +16,7 @@ import { createObjectKeys, JsonReader, noMoreKeys } from './json-reader.ts';
 import { jsonWarnings } from './json-scalars.ts';
 import { JsonValues } from './json-values.ts';
 import type { LogBatch } from './log-batch.ts';
-import { logWarnings, type WarningCounts } from './log-record.ts';
+import { findStart, repairText } from './json-text.ts';
 
 /** Indices into the lists of keys. */
 const owner = { attributes: 0, droppedAttributes: 1, name: 2, version: 3 } as const;
@@ -61,7 +60,7 @@ function* readRequest(
   batch: LogBatch,
   limits: DecodeLimits,
 ): Generator<undefined, void> {
-  const text = isUtf8(body) ? body : yield* repair(body, batch.warnings);
+  const text = isUtf8(body) ? body : yield* repairText(body, batch.warnings);
   const reader = new JsonReader(text, findStart(text));
   const outline = new OutlineReader(reader, limits);
   const resources = yield* outline.read();
@@ -72,26 +71,6 @@ function* readRequest(
   const values = new JsonValues(reader, batch.warnings, limits.maxDepth);
   yield* new RecordReader(reader, values, batch).read(resources);
   batch.warnings.add(jsonWarnings.repeatedKey, reader.repeatedKeys);
-}
-
-/** Replaces invalid UTF-8, so that one bad byte does not fail the request. */
-function* repair(body: Buffer, warnings: WarningCounts): Generator<undefined, Buffer> {
-  warnings.add(logWarnings.brokenText);
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const parts: Buffer[] = [];
-  for (let at = 0; at < body.length; at += sliceBytes) {
-    if (at > 0) yield;
-    const part = body.subarray(at, at + sliceBytes);
-    parts.push(Buffer.from(decoder.decode(part, { stream: true })));
-  }
-  parts.push(Buffer.from(decoder.decode()));
-  return Buffer.concat(parts);
-}
-
-/** @returns the position of the first value, after a byte order mark and spaces */
-function findStart(text: Buffer): number {
-  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
-  return skipSpace(text, hasMark ? 3 : 0);
 }
 
 class RecordReader {

@@ -151,13 +151,26 @@ export class JsonScalars {
     return 0;
   }
 
-  /** A `SeverityNumber` by number or name. @returns 0 if there is none */
-  readSeverityNumber(): number {
+  /** An int32, or an enum by number or name. @returns 0 if there is none */
+  readEnum(names: ReadonlyMap<string, number>): number {
     if (this.#readInteger() && this.#integer.isInt32) return this.#integer.low | 0;
     const { source, start, end } = this.#token;
-    const number = severityNumbers.get(source.toString('latin1', start, end));
+    const number = names.get(source.toString('latin1', start, end));
     if (number === undefined) this.#refuseToken();
     return number ?? 0;
+  }
+
+  readSeverityNumber(): number {
+    return this.readEnum(severityNumbers);
+  }
+
+  /** Sets the halves of an int64 or uint64. */
+  readInt64(slot: TimeSlot, isSigned: boolean): boolean {
+    const integer = this.#integer;
+    const isRead = this.#readInteger() && (isSigned ? integer.isSigned : integer.isUnsigned);
+    if (!isRead) return this.#refuseToken();
+    slot.set(integer.high, integer.low);
+    return true;
   }
 
   /** Hex digits in any case, or base64 as for other bytes of proto3 JSON. */

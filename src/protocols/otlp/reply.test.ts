@@ -5,7 +5,12 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import type { Rejection } from '../../model/batch.ts';
 import { frame } from './grpc-message.ts';
-import { replyTo, replyToGrpc } from './reply.ts';
+import { createReplies } from './reply.ts';
+
+const { toHttp: replyTo, toGrpc: replyToGrpc } = createReplies({
+  noun: 'log record',
+  rejected: 'rejectedLogRecords',
+});
 
 const json = { mediaType: 'application/json' };
 const binary = { mediaType: 'application/x-protobuf' };

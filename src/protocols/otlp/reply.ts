@@ -1,5 +1,5 @@
 /**
- * Answers of OTLP logs in the encoding of the request: `ExportLogsServiceResponse`
+ * Answers of OTLP in the encoding of the request: `ExportLogsServiceResponse` and its like
  * (https://opentelemetry.io/docs/specs/otlp/#full-success-1, #partial-success-1) and
  * `google.rpc.Status` (#failures-1). OTLP senders retry 429, 502, 503 and 504 only, so that every
  * temporary failure has one of these statuses.
@@ -11,10 +11,18 @@ import { frame } from './grpc-message.ts';
 
 type Outcome = Pick<Batch, 'rejected' | 'rejectedCount' | 'rejectedByReason' | 'warnings'>;
 
-/** `ExportLogsPartialSuccess`. */
+/** What the responses of a signal call its records. */
+interface Signal {
+  /** Such as `log record`. */
+  readonly noun: string;
+  /** JSON key of the count of rejected records. */
+  readonly rejected: string;
+}
+
+/** `ExportLogsPartialSuccess` and its like. */
 interface PartialSuccess {
   /** 0 = all were accepted, and the message is a warning. */
-  readonly rejectedLogRecords: number;
+  readonly rejected: number;
   readonly errorMessage: string;
 }
 
@@ -23,40 +31,50 @@ const maxMessageBytes = 4096;
 const jsonType = 'application/json';
 const protobufType = 'application/x-protobuf';
 
-/**
- * The success over HTTP. Its content type is exactly that of the request without parameters,
- * because the Collector compares them. The body is `{}` or empty if all was accepted as sent.
- */
-export function replyTo(batch: Outcome, format: Pick<BodyFormat, 'mediaType'>): Reply {
-  const partial = toPartialSuccess(batch);
-  return format.mediaType === jsonType
-    ? { status: 200, contentType: jsonType, body: toJson(partial) }
-    : { status: 200, contentType: protobufType, body: toProtobuf(partial) };
+export interface Replies {
+  /**
+   * The success over HTTP. Its content type is exactly that of the request without parameters,
+   * because the Collector compares them. The body is `{}` or empty if all was accepted as sent.
+   */
+  toHttp(batch: Outcome, format: Pick<BodyFormat, 'mediaType'>): Reply;
+  toGrpc(batch: Outcome): Reply;
 }
 
-/** The success over gRPC. */
-export function replyToGrpc(batch: Outcome): Reply {
-  const message = toProtobuf(toPartialSuccess(batch));
-  return { status: 200, contentType: 'application/grpc', body: frame(message) };
+export function createReplies(signal: Signal): Replies {
+  return {
+    toHttp(batch, { mediaType }) {
+      const partial = toPartialSuccess(batch, signal);
+      return mediaType === jsonType
+        ? { status: 200, contentType: jsonType, body: toJson(partial, signal) }
+        : { status: 200, contentType: protobufType, body: toProtobuf(partial) };
+    },
+    toGrpc(batch) {
+      const message = toProtobuf(toPartialSuccess(batch, signal));
+      return { status: 200, contentType: 'application/grpc', body: frame(message) };
+    },
+  };
 }
 
-function toPartialSuccess(batch: Outcome): PartialSuccess | undefined {
+function toPartialSuccess(batch: Outcome, signal: Signal): PartialSuccess | undefined {
   const { rejectedCount, warnings } = batch;
   if (rejectedCount === 0 && (warnings === undefined || warnings.size === 0)) return undefined;
-  return { rejectedLogRecords: rejectedCount, errorMessage: describe(batch) };
+  return { rejected: rejectedCount, errorMessage: describe(batch, signal) };
 }
 
 /** Counts by reason first, then single records while they fit. */
-function describe({ rejected, rejectedCount, rejectedByReason, warnings }: Outcome): string {
+function describe(
+  { rejected, rejectedCount, rejectedByReason, warnings }: Outcome,
+  { noun }: Signal,
+): string {
   const parts: string[] = [];
   if (rejectedCount > 0) {
-    const noun = rejectedCount === 1 ? 'log record' : 'log records';
-    parts.push(`cannot accept ${rejectedCount} ${noun}: ${toCounts(rejectedByReason)}`);
+    const nouns = rejectedCount === 1 ? noun : `${noun}s`;
+    parts.push(`cannot accept ${rejectedCount} ${nouns}: ${toCounts(rejectedByReason)}`);
   }
   if (warnings !== undefined && warnings.size > 0) {
     parts.push(`taken, but not quite as sent: ${toCounts(warnings)}`);
   }
-  for (const { index, reason } of rejected) parts.push(`record ${index}: ${reason}`);
+  for (const { index, reason } of rejected) parts.push(`${noun} ${index}: ${reason}`);
   return joinWithin(parts, maxMessageBytes);
 }
 
@@ -78,17 +96,17 @@ function joinWithin(parts: readonly string[], maxBytes: number): string {
 }
 
 /** proto3 JSON: 64-bit numbers are strings, zeros are omitted. */
-function toJson(partial: PartialSuccess | undefined): string {
+function toJson(partial: PartialSuccess | undefined, signal: Signal): string {
   if (partial === undefined) return '{}';
-  const { rejectedLogRecords, errorMessage } = partial;
-  const count = rejectedLogRecords === 0 ? {} : { rejectedLogRecords: String(rejectedLogRecords) };
+  const { rejected, errorMessage } = partial;
+  const count = rejected === 0 ? {} : { [signal.rejected]: String(rejected) };
   return JSON.stringify({ partialSuccess: { ...count, errorMessage } });
 }
 
 function toProtobuf(partial: PartialSuccess | undefined): Uint8Array {
   if (partial === undefined) return new Uint8Array();
-  const { rejectedLogRecords, errorMessage } = partial;
-  const fields = [varintField(1, rejectedLogRecords), bytesField(2, errorMessage)];
+  const { rejected, errorMessage } = partial;
+  const fields = [varintField(1, rejected), bytesField(2, errorMessage)];
   return bytesField(1, Buffer.concat(fields));
 }
 

@@ -216,7 +216,7 @@ describe('limits', () => {
   });
 
   test('rejects a series beyond the limit of the account', async () => {
-    const series = { maxSeries: 7, scope: 0, look: () => seriesState.refused };
+    const series = { streamId: '', maxSeries: 7, scope: 0, look: () => seriesState.refused };
     const { code, message } = await refusalOf('a 1\n', 'classic', { series });
     assert.equal(code, 'quota_exceeded');
     assert.match(message, /line 1, column 1: .* the 7 .* metrics\.maxSeriesPerAccount/);
@@ -226,6 +226,7 @@ describe('limits', () => {
 test('writes labels of new series on the day of their sample', async () => {
   const looked: number[] = [];
   const series = {
+    streamId: '',
     maxSeries: 9,
     scope: 0,
     look: (_ids: Uint32Array, _at: number, day: number) => {

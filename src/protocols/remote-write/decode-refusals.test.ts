@@ -118,6 +118,7 @@ describe('rejected records', () => {
 
   test('rejects a new series over the limit and names the setting', async () => {
     const view: SeriesView = {
+      streamId: '',
       maxSeries: 7,
       scope: 0,
       look: (_ids, _at, day) => (day === 0 ? seriesState.new : seriesState.refused),

@@ -181,6 +181,7 @@ describe('labels', () => {
   test('looks a series up once per day of samples and writes labels if new', async () => {
     const asked: number[] = [];
     const view: SeriesView = {
+      streamId: '',
       maxSeries: 9,
       scope: 0,
       look: (_ids, _at, day) => {
@@ -209,7 +210,7 @@ describe('labels that an earlier request stored', () => {
       asked.push(day);
       return state;
     };
-    return { view: { maxSeries: 9, scope, look }, asked };
+    return { view: { streamId: '', maxSeries: 9, scope, look }, asked };
   }
 
   for (const [title, scope, state, later] of [

@@ -11,6 +11,7 @@ import { type LabelLimits, toSeries } from '../../codec/series-labels.ts';
 import { addCount, Rejections } from '../../codec/rejections.ts';
 import type { Decoding } from '../../codec/sliced-decoder.ts';
 import type { SeriesMemo, SeriesMemoOptions } from '../../codec/series-memo.ts';
+import { SeriesRows } from '../../codec/series-rows.ts';
 import { readHistogram } from './histogram.ts';
 import {
   describeLabels,
@@ -19,7 +20,6 @@ import {
   readMetadata,
   readSeriesLabels,
 } from './messages.ts';
-import { SeriesRows } from './series-rows.ts';
 import { type TimeSeries, uncounted } from './time-series.ts';
 
 export interface DecodingOptions {

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Time } from '../../codec/metric-writer.ts';
+import type { Exemplar } from '../../codec/series-rows.ts';
 import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import {
   encodeLabels,
@@ -102,14 +103,6 @@ function* eachLabel(source: Buffer, start: number, end: number): Generator<Label
 const exemplarTag = { label: 0x0a, value: 0x11, timestamp: 0x18 } as const;
 const firstUnknownExemplarTag = 4 << 3;
 const zero = Buffer.alloc(8);
-
-export interface Exemplar {
-  readonly time: Time;
-  /** A little-endian double; a view of the body. */
-  readonly value: Buffer;
-  /** RowBinary `Map(String, String)`; may be empty. */
-  readonly labels: Uint8Array;
-}
 
 /** Reads the message from the cursor to `end`. @returns the exemplar, or the reason to reject it */
 export function readExemplar(

@@ -2,13 +2,11 @@
  * Writes the records of one series, preceded by its labels if these are not stored for the day yet.
  * A series may exceed the account's limit on one day and not on another.
  */
-import { AppError } from '../../model/errors.ts';
-import { toDay } from '../../codec/metric-rows.ts';
-import type { MetricWriter, Time } from '../../codec/metric-writer.ts';
-import type { SeriesMemo } from '../../codec/series-memo.ts';
-import { seriesState, type SeriesView } from '../../model/series-view.ts';
-import type { Exemplar } from './messages.ts';
-import type { TimeSeries } from './time-series.ts';
+import { AppError } from '../model/errors.ts';
+import { seriesState, type SeriesView } from '../model/series-view.ts';
+import { toDay } from './metric-rows.ts';
+import type { MetricWriter, Time } from './metric-writer.ts';
+import type { SeriesMemo } from './series-memo.ts';
 
 const twoTo32 = 4_294_967_296;
 const noDay = -1;
@@ -22,6 +20,23 @@ interface SeriesRowsParts {
   readonly memo: SeriesMemo;
   /** Limit for one request. */
   readonly maxLabelBytes: number;
+}
+
+/** Samples as their places in the body. */
+interface SampleRanges {
+  readonly samples: number;
+  /** Offset of each little-endian double; -1 = 0. */
+  readonly valueAt: Int32Array;
+  readonly timeLow: Uint32Array;
+  readonly timeHigh: Uint32Array;
+}
+
+export interface Exemplar {
+  readonly time: Time;
+  /** A little-endian double. */
+  readonly value: Buffer;
+  /** RowBinary `Map(String, String)`; may be empty. */
+  readonly labels: Uint8Array;
 }
 
 export class SeriesRows {
@@ -66,7 +81,7 @@ export class SeriesRows {
   }
 
   /** @returns the number of samples rejected because the account has too many series */
-  samples({ samples, valueAt, timeLow, timeHigh }: TimeSeries, body: Buffer): number {
+  samples({ samples, valueAt, timeLow, timeHigh }: SampleRanges, body: Buffer): number {
     const time = { low: 0, high: 0 };
     let refused = 0;
     for (let sample = 0; sample < samples; sample += 1) {
@@ -78,6 +93,13 @@ export class SeriesRows {
       else this.#writer.sampleFrom(this.#ids, this.#at, time, body, at);
     }
     return refused;
+  }
+
+  /** @param bits a little-endian double, kept as it is. @returns false if rejected */
+  sample(time: Time, bits: Buffer): boolean {
+    if (!this.#admit(time)) return false;
+    this.#writer.sampleFrom(this.#ids, this.#at, time, bits, 0);
+    return true;
   }
 
   /** @returns false if rejected, as for samples */

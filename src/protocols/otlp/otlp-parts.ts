@@ -1,0 +1,76 @@
+/** What the protocols of all signals of OTLP have in common, over HTTP and over gRPC. */
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
+import type { BodyCaps, BodyFormat, DecodeLimits, Protocol } from '../../model/protocol.ts';
+import { frameHeadBytes, unframe } from './grpc-message.ts';
+import { encodeProblem } from './reply.ts';
+
+type Shared<Key extends keyof Protocol> = Required<Pick<Protocol, Key>>;
+
+type Parts = Shared<
+  | 'kind'
+  | 'mediaTypes'
+  | 'codings'
+  | 'formatAdvice'
+  | 'maxBodyBytes'
+  | 'limits'
+  | 'bodyCaps'
+  | 'encodeProblem'
+>;
+
+const compressionAdvice =
+  'set compression to gzip or none (OTEL_EXPORTER_OTLP_COMPRESSION, "compression" of the ' +
+  "Collector's exporter)";
+
+export function httpParts(ingest: Config['ingest']): Parts {
+  const { otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes } = ingest;
+  return {
+    kind: 'otlp',
+    mediaTypes: [{ name: 'application/json' }, { name: 'application/x-protobuf' }],
+    codings: ['identity', 'gzip'],
+    formatAdvice: `${compressionAdvice} and the protocol to http/protobuf or http/json`,
+    maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes),
+    limits: toLimits(ingest),
+    bodyCaps: (format) =>
+      toCaps(format, isJson(format) ? otlpMaxJsonBytes : otlpMaxProtobufBytes, ingest),
+    encodeProblem,
+  };
+}
+
+export function grpcParts(
+  ingest: Config['ingest'],
+): Parts & Shared<'unframe'> & { http: undefined } {
+  const { otlpMaxBodyBytes, otlpMaxProtobufBytes } = ingest;
+  return {
+    kind: 'otlp',
+    http: undefined,
+    mediaTypes: [{ name: 'application/grpc' }, { name: 'application/grpc+proto' }],
+    codings: ['identity', 'gzip'],
+    formatAdvice: compressionAdvice,
+    maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes) + frameHeadBytes,
+    limits: toLimits(ingest),
+    bodyCaps: (format) => {
+      const { travelling, inflated } = toCaps(format, otlpMaxProtobufBytes, ingest);
+      return { travelling: travelling + frameHeadBytes, inflated };
+    },
+    unframe,
+    encodeProblem,
+  };
+}
+
+export function isJson(format: Pick<BodyFormat, 'mediaType'>): boolean {
+  return format.mediaType === 'application/json';
+}
+
+function toLimits({ otlpMaxRecords, otlpMaxDepth }: Config['ingest']): DecodeLimits {
+  const maxRejections = maxListedRejections;
+  return { maxEvents: otlpMaxRecords, maxDepth: otlpMaxDepth, maxRejections };
+}
+
+function toCaps(
+  { coding }: BodyFormat,
+  inflated: number,
+  { otlpMaxBodyBytes }: Config['ingest'],
+): BodyCaps {
+  return { travelling: coding === 'identity' ? inflated : otlpMaxBodyBytes, inflated };
+}
