@@ -322,8 +322,8 @@ function settingsOfOtlpMetrics() {
       200_000,
       0,
       4_000_000,
-      'Running totals of series that OTLP senders report in deltas, about 300 bytes each; 0 = each ' +
-        'delta is stored as a counter of its own.',
+      'Running totals of series that OTLP senders report in deltas, about 300 bytes each; 0 = ' +
+        'each delta is stored as a counter of its own.',
     ),
   };
 }

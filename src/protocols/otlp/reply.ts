@@ -67,6 +67,7 @@ function describe(
   { noun }: Signal,
 ): string {
   const parts: string[] = [];
+  const word = noun.slice(noun.lastIndexOf(' ') + 1);
   if (rejectedCount > 0) {
     const nouns = rejectedCount === 1 ? noun : `${noun}s`;
     parts.push(`cannot accept ${rejectedCount} ${nouns}: ${toCounts(rejectedByReason)}`);
@@ -74,7 +75,7 @@ function describe(
   if (warnings !== undefined && warnings.size > 0) {
     parts.push(`taken, but not quite as sent: ${toCounts(warnings)}`);
   }
-  for (const { index, reason } of rejected) parts.push(`${noun} ${index}: ${reason}`);
+  for (const { index, reason } of rejected) parts.push(`${word} ${index}: ${reason}`);
   return joinWithin(parts, maxMessageBytes);
 }
 

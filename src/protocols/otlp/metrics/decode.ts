@@ -7,7 +7,8 @@ import type { DecodeContext } from '../../../model/protocol.ts';
 import { repairText } from '../json-text.ts';
 import { WarningCounts } from '../log-record.ts';
 import { toProtobuf } from './json-to-protobuf.ts';
-import { MetricsRequest, type MetricsOptions, type MetricsParts } from './request-reader.ts';
+import type { MetricsOptions, MetricsParts } from './point-reader.ts';
+import { MetricsRequest } from './request-reader.ts';
 
 type MetricsDecoder = (
   body: Buffer,

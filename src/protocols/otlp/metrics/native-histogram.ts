@@ -3,7 +3,7 @@
  * (https://prometheus.io/docs/specs/native_histograms).
  */
 import { toTag, wireType } from '../../../codec/protobuf-wire.ts';
-import { MessageBuilder } from './message-builder.ts';
+import type { MessageBuilder } from './message-builder.ts';
 
 /** Dense: the counts of adjacent buckets from `offset` on. */
 export interface ExponentialBuckets {

@@ -1,8 +1,8 @@
 /** Writes a data point as the samples that Prometheus would have of it. */
 import type { MetricWriter, Time } from '../../../codec/metric-writer.ts';
-import { addCount } from '../../../codec/rejections.ts';
 import { SeriesRows } from '../../../codec/series-rows.ts';
 import type { DecodeContext } from '../../../model/protocol.ts';
+import type { WarningCounts } from '../log-record.ts';
 import { type DataPoint, type PointKind, toTime } from './data-point.ts';
 import { deltaKey, type DeltaTotals } from './delta-totals.ts';
 import { MessageBuilder } from './message-builder.ts';
@@ -33,7 +33,7 @@ interface PointRowsParts {
   readonly series: PointSeries;
   readonly totals: Totals;
   readonly maxLabelBytes: number;
-  readonly warnings: Map<string, number>;
+  readonly warnings: WarningCounts;
 }
 
 /** A point that is not stored, with the reason. */
@@ -229,7 +229,7 @@ export class PointRows {
     const { streamId } = this.#context.series;
     const key = deltaKey(streamId, this.#parts.series.memo.ids, 4 * number);
     const turn = totals.turn(key, point, createTotal);
-    if (turn.kind === 'overlapping') addCount(this.#parts.warnings, overlap);
+    if (turn.kind === 'overlapping') this.#parts.warnings.add(overlap);
     return turn;
   }
 
@@ -267,8 +267,7 @@ export class PointRows {
 
   #overLimit(): Fault {
     const { maxSeries } = this.#context.series;
-    const example =
-      `an account may have ${maxSeries} series a day, ` + 'see metrics.maxSeriesPerAccount';
+    const example = `an account may have ${maxSeries} series a day, see metrics.maxSeriesPerAccount`;
     return fault('series limit', example);
   }
 }
