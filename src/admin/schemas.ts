@@ -129,6 +129,7 @@ export const receiverAnswer = z.object({
     description: 'The exact URL to send to (kinds http_json and otlp).',
   }),
   grpc: z.string().optional().meta({ description: 'Host and port for gRPC (kind otlp).' }),
+  metricsUrl: z.url().optional().meta({ description: 'OTLP metrics (kind otlp).' }),
   linesUrl: z
     .url()
     .optional()

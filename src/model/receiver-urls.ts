@@ -4,8 +4,8 @@ import type { ReceiverKind } from './account.ts';
 export interface ReceiverUrls {
   /** The log path. */
   readonly http_json: { readonly url: string; readonly linesUrl: string };
-  /** OTLP logs over HTTP, and host and port for gRPC exporters. */
-  readonly otlp: { readonly url: string; readonly grpc: string };
+  /** OTLP logs and metrics over HTTP, and host and port for gRPC exporters. */
+  readonly otlp: { readonly url: string; readonly metricsUrl: string; readonly grpc: string };
   /** Text or OpenMetrics push, and remote_write 1.0 and 2.0. */
   readonly prometheus: {
     readonly pushUrl: string;
@@ -22,7 +22,11 @@ export function toReceiverUrls<Kind extends ReceiverKind>(
   const base = `${ingestUrl}/v1/receivers/${receiver.receiverId}`;
   const urls: ReceiverUrls = {
     http_json: { url: `${base}/logs`, linesUrl: `${base}/lines` },
-    otlp: { url: `${base}/otlp/v1/logs`, grpc: toAuthority(ingestUrl) },
+    otlp: {
+      url: `${base}/otlp/v1/logs`,
+      metricsUrl: `${base}/otlp/v1/metrics`,
+      grpc: toAuthority(ingestUrl),
+    },
     prometheus: {
       pushUrl: `${base}/prometheus/metrics`,
       writeUrl: `${base}/prometheus/api/v1/write`,

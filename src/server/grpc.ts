@@ -21,7 +21,7 @@ import {
   sendReply,
   toGrpcProblem,
 } from './grpc-wire.ts';
-import { createRequestIds, toBytes } from './surface.ts';
+import { createRequestIds, otlpAdvice, toBytes } from './surface.ts';
 import { type HttpResponse, type RequestHandler, toRequestBody } from './transport.ts';
 
 export interface GrpcContext extends RefusalContext {
@@ -103,10 +103,13 @@ function isOpen(response: HttpResponse): boolean {
     : !response.destroyed;
 }
 
+const tracePath = /^\/opentelemetry\.proto\.collector\.trace\./;
+
 function toUnknownMethod(path: string, methods: GrpcMethods): string {
   const served = methods.size === 0 ? 'none' : [...methods.keys()].join(' and ');
   const asked = JSON.stringify(path.slice(0, 100));
-  return `cannot find the gRPC method ${asked}: this port serves ${served}`;
+  const advice = tracePath.test(path) ? `; ${otlpAdvice.traces}` : '';
+  return `cannot find the gRPC method ${asked}: this port serves ${served}${advice}`;
 }
 
 function unimplemented(message: string): AppError {

@@ -125,19 +125,21 @@ export function toBytes(body: Uint8Array | string): Uint8Array {
 /** Names the method, since the URL may be right for another one. @param url path and query */
 export function unknownRoute(method: string, url: string): AppError {
   const [, signal] = /\/v1\/(metrics|traces)\/?(?:\?|$)/.exec(url) ?? [];
-  const advice = otlpAdvice[signal ?? ''] ?? 'use the URL exactly as it was issued';
+  const advice = isSignal(signal) ? otlpAdvice[signal] : 'use the URL exactly as it was issued';
   return new AppError('not_found', `cannot find this route for ${method}: ${advice}`);
 }
 
 /** OTLP exporters append these paths to one endpoint. */
-const otlpAdvice: Readonly<Record<string, string>> = {
+export const otlpAdvice = {
   metrics:
-    'Weir takes logs by OTLP, and metrics as Prometheus remote_write or text; ' +
-    'set OTEL_METRICS_EXPORTER=none, or OTEL_EXPORTER_OTLP_LOGS_ENDPOINT for logs alone',
-  traces:
-    'Weir takes logs by OTLP and no traces; ' +
-    'set OTEL_TRACES_EXPORTER=none, or OTEL_EXPORTER_OTLP_LOGS_ENDPOINT for logs alone',
-};
+    'metrics belong to the address of a receiver, …/otlp/v1/metrics; ' +
+    'set OTEL_EXPORTER_OTLP_ENDPOINT to the URL up to /otlp, or OTEL_METRICS_EXPORTER=none',
+  traces: 'Weir takes logs and metrics by OTLP and no traces; set OTEL_TRACES_EXPORTER=none',
+} as const satisfies Record<string, string>;
+
+function isSignal(word: string | undefined): word is keyof typeof otlpAdvice {
+  return word !== undefined && Object.hasOwn(otlpAdvice, word);
+}
 
 /** A path that cannot be decoded is an unknown route. */
 function toBadPath(cause: unknown): AppError {

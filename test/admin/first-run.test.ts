@@ -80,6 +80,7 @@ test('quickstart.json contains all addresses and tokens, with mode 0600', async 
       otlp: {
         ...receivers.otlp,
         url: `${base}/${receivers.otlp.receiverId}/otlp/v1/logs`,
+        metricsUrl: `${base}/${receivers.otlp.receiverId}/otlp/v1/metrics`,
         grpc: 'localhost:8443',
       },
       prometheus: {

@@ -256,16 +256,15 @@ test('says which exporter to switch off', async () => {
   const { outgoing } = await open(wireNamed('OTLP over HTTP, JSON'));
   const { ingestUrl } = service.quickstart;
   const headers = { authorization: outgoing.authorization.join(), 'content-type': 'text/x' };
-  for (const [signal, advice] of [
-    ['metrics', /OTEL_METRICS_EXPORTER=none/],
-    ['traces', /OTEL_TRACES_EXPORTER=none/],
+  for (const [path, advice] of [
+    ['/v1/metrics', /OTEL_METRICS_EXPORTER=none/],
+    ['/v1/traces', /OTEL_TRACES_EXPORTER=none/],
+    [`/v1/receivers/${outgoing.receiverId}/otlp/v1/traces`, /OTEL_TRACES_EXPORTER=none/],
   ] as const) {
-    for (const base of [`${ingestUrl}/v1/receivers/${outgoing.receiverId}/otlp`, ingestUrl]) {
-      const post = { method: 'POST', headers, body: marker };
-      const answer = await service.http.send(`${base}/v1/${signal}`, post);
-      assert.equal(answer.status, 404);
-      assert.match(answer.text, advice);
-    }
+    const post = { method: 'POST', headers, body: marker };
+    const answer = await service.http.send(`${ingestUrl}${path}`, post);
+    assert.equal(answer.status, 404);
+    assert.match(answer.text, advice);
   }
 });
 

@@ -20,7 +20,8 @@ export interface Incoming {
   readonly retryAfter: number | undefined;
 }
 
-const method = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+export const logsMethod = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+export const metricsMethod = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
 
 /** Meaning of each gRPC code; `RetryInfo` distinguishes the two kinds of exhausted resources. */
 const statusOf: Readonly<Record<number, number>> = {
@@ -33,17 +34,25 @@ const statusOf: Readonly<Record<number, number>> = {
   16: 401,
 };
 
-export async function callGrpc(service: Service, outgoing: Outgoing): Promise<Incoming> {
+export async function callGrpc(
+  service: Service,
+  outgoing: Outgoing,
+  method = logsMethod,
+): Promise<Incoming> {
   const { ingestUrl, caFile } = service.quickstart;
   const session = connect(ingestUrl, { ca: readFileSync(caFile) });
   try {
-    return await call(session, outgoing);
+    return await call(session, outgoing, method);
   } finally {
     session.close();
   }
 }
 
-function call(session: ReturnType<typeof connect>, outgoing: Outgoing): Promise<Incoming> {
+function call(
+  session: ReturnType<typeof connect>,
+  outgoing: Outgoing,
+  method: string,
+): Promise<Incoming> {
   const { promise, resolve, reject } = Promise.withResolvers<Incoming>();
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(outgoing.body.length, 1);

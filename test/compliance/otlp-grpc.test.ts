@@ -235,12 +235,12 @@ suite('calls', () => {
   test('of unknown methods: UNIMPLEMENTED, naming the known one', async () => {
     for (const path of [
       '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
-      '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
       '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
       '/grpc.health.v1.Health/Watch',
     ]) {
       const { message } = await assertCode(status.UNIMPLEMENTED, { path, token: null });
       assert.ok(message.includes(`"${path}"`) && message.includes(exportPath), message);
+      assert.equal(message.includes('OTEL_TRACES_EXPORTER=none'), path.includes('trace'));
     }
   });
 

@@ -10,6 +10,7 @@ import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';
 import { bytesField, doubleField, text } from '../harness/proto-wire.ts';
 import { countLogs, countSeries, overHttp, range, type Wire } from './wire.ts';
 import { logWires } from './log-wires.ts';
+import { metricWires } from './metric-wires.ts';
 
 function otlpJson(mark: string, records: number): string {
   const logRecords = range(records).map(() => ({ body: { stringValue: mark } }));
@@ -167,6 +168,7 @@ export const wires: readonly Wire[] = [
   otlpHttpProtobuf,
   otlpHttpGzip,
   otlpGrpc,
+  ...metricWires,
   promText,
   openMetrics,
   remoteWrite,

@@ -11,6 +11,8 @@ import { parseSelector } from '../../src/metrics/selector.ts';
 import type { Random } from '../harness/random.ts';
 import { encodeLogsRequest } from '../protocols/otlp-proto.ts';
 import { writeLogsJson } from '../protocols/otlp-json.ts';
+import { encodeMetricsRequest, writeMetricsJson } from '../protocols/otlp-metrics.ts';
+import { otlpMetrics } from './otlp-metric-requests.ts';
 import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.ts';
 import { damageBytes } from './damage-bytes.ts';
 import { damageProtobuf } from './damage-protobuf.ts';
@@ -57,6 +59,9 @@ const ofProtobuf = (create: Making['create']): Making => ({
 const otlpProtobuf = ofProtobuf((random, records) => encodeLogsRequest(otlpLogs(random, records)));
 const otlpJson = ofText(jsonWords, (random, records) =>
   Buffer.from(writeLogsJson(otlpLogs(random, records), random.integer(0, 2 ** 31))),
+);
+const otlpMetricsProtobuf = ofProtobuf((random, records) =>
+  encodeMetricsRequest(otlpMetrics(random, records)),
 );
 const writeRequests = ofProtobuf(metrics.writeRequest);
 
@@ -197,6 +202,21 @@ export const batchSubjects: readonly BatchSubject[] = [
     'otlp_grpc',
     { protocol: 'otlp_grpc', mediaType: 'application/grpc', coding: 'gzip' },
     { ...otlpProtobuf, ...grpcFrame },
+  ),
+  batches(
+    'otlp_metrics_json',
+    { protocol: 'otlp_metrics_http', mediaType: 'application/json' },
+    ofText(jsonWords, (random, records) => writeMetricsJson(otlpMetrics(random, records))),
+  ),
+  batches(
+    'otlp_metrics_protobuf',
+    { protocol: 'otlp_metrics_http', mediaType: 'application/x-protobuf' },
+    otlpMetricsProtobuf,
+  ),
+  batches(
+    'otlp_metrics_grpc',
+    { protocol: 'otlp_metrics_grpc', mediaType: 'application/grpc', coding: 'gzip' },
+    { ...otlpMetricsProtobuf, ...grpcFrame },
   ),
   batches(
     'prom_text',

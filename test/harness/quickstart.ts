@@ -18,6 +18,7 @@ export interface Quickstart {
     readonly otlp: {
       readonly receiverId: string;
       readonly url: string;
+      readonly metricsUrl: string;
       /** Host and port. */
       readonly grpc: string;
       readonly token: string;

@@ -56,6 +56,7 @@ export function fillIn({ path, text }: Block, { quickstart }: Service, folder: s
     elasticsearch: receivers.http_json,
     splunk: receivers.http_json,
     otlp: receivers.otlp,
+    'otlp-metrics': receivers.otlp,
   };
   const name = /([\w-]+)\.md$/.exec(path)?.[1] ?? '';
   const receiver = Object.entries(kinds).find(([kind]) => kind === name)?.[1];
