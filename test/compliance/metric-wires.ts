@@ -21,8 +21,8 @@ function gauges(mark: string, records: number): MetricsRequest {
 
 /** The second point has no value. */
 function partlyBad(mark: string): MetricsRequest {
-  const attributes = attributesOf({ mark });
-  const dataPoints = [{ asDouble: 1, attributes }, { attributes }];
+  const point = { timeUnixNano: `${Date.now()}000000`, attributes: attributesOf({ mark }) };
+  const dataPoints = [{ ...point, asDouble: 1 }, point];
   return requestOf([{ name: 'compliance', gauge: { dataPoints } }]);
 }
 

@@ -38,7 +38,8 @@ export function createOtlpMetrics(config: Config): [http: Protocol, grpc: Protoc
     {
       ...httpParts(ingest),
       name: 'otlp_metrics_http',
-      http: { path: 'otlp/v1/metrics', prefix: 'otlp', description },
+      // Unknown paths below the prefix are those of OTLP logs.
+      http: { path: 'otlp/v1/metrics', description },
       heapBytesPerBodyByte,
       decode: (body, format, context) => decode(body, isJson(format), context),
       reply: replies.toHttp,
