@@ -3,14 +3,9 @@
  * that labels are built, sorted and hashed only once.
  */
 import { spellBounds } from '../../../codec/bound-labels.ts';
-import {
-  type LabelLimits,
-  metricNameLabel,
-  toCanonicalLabels,
-  toSeries,
-} from '../../../codec/series-labels.ts';
+import { type LabelLimits, toCanonicalLabels, toSeries } from '../../../codec/series-labels.ts';
 import type { SeriesMemo } from '../../../codec/series-memo.ts';
-import type { Label } from '../../../model/metric-plan.ts';
+import { type Label, metricNameLabel } from '../../../model/metric-plan.ts';
 
 const firstBytes = 4096;
 /** Role and bound. */
