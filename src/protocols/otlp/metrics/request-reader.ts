@@ -94,8 +94,9 @@ export class MetricsRequest {
       if (tag !== resourceMetricsTags.scopeMetrics) wire.skip(tag, end);
       else yield* this.#readScopeMetrics(wire.lengthEnd(end), resource, attributes.digest);
     }
-    if (resource?.target !== undefined)
+    if (resource?.target !== undefined) {
       this.#points.writeTarget(resource.target, attributes.digest);
+    }
     wire.at = end;
   }
 
