@@ -73,8 +73,8 @@ function settingsOfOtlpMetrics() {
       .default('omit')
       .meta({
         description:
-          'Instrumentation scope of OTLP metrics: omit it, or add labels otel_scope_… with its name, ' +
-          'version and attributes, as promote_scope_metadata of Prometheus.',
+          'Instrumentation scope of OTLP metrics: omit it, or add labels otel_scope_… with its ' +
+          'name, version and attributes, as promote_scope_metadata of Prometheus.',
       }),
     otlpMaxDeltaSeries: integer(
       'count',

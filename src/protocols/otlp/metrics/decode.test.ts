@@ -1,3 +1,4 @@
+/** Requests of OTLP metrics, and the samples that become of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -16,6 +17,7 @@ import {
 import { readMetricRows } from '../../../../test/protocols/read-metric-rows.ts';
 import { AppError } from '../../../model/errors.ts';
 
+const traceId = '0af7651916cd43dd8448eb211c80319c';
 const nanos = (seconds: number) => String(BigInt(nowMs + 1000 * seconds) * 1_000_000n);
 const at = (seconds: number, value: number, startSeconds = 0): NumberPoint => ({
   startTimeUnixNano: nanos(startSeconds),
@@ -73,9 +75,7 @@ test('stores an explicit histogram as cumulative buckets with exemplars', async 
     sum: 8.5,
     bucketCounts: ['1', '2', '3'],
     explicitBounds: [1, 2.5],
-    exemplars: [
-      { asDouble: 2, timeUnixNano: nanos(8), traceId: '0af7651916cd43dd8448eb211c80319c' },
-    ],
+    exemplars: [{ asDouble: 2, timeUnixNano: nanos(8), traceId }],
   };
   const batch = await openOtlpMetrics().decode(
     requestOf([histogram(point, temporality.cumulative)]),
@@ -88,12 +88,12 @@ test('stores an explicit histogram as cumulative buckets with exemplars', async 
     'took_seconds_bucket{le="+Inf"}': 6,
   });
   const { exemplars, series } = readMetricRows(batch.payload);
-  assert.deepEqual(exemplars[0]?.labels, [['trace_id', '0af7651916cd43dd8448eb211c80319c']]);
+  assert.deepEqual(exemplars[0]?.labels, [['trace_id', traceId]]);
   const bucket = series.find(({ id }) => id === exemplars[0]?.id);
   assert.ok(bucket?.labels.some(([name, value]) => name === 'le' && value === '2.5'));
 });
 
-test('labels series with job, instance and promoted attributes, and the rest in target_info', async () => {
+test('labels series with job and promoted attributes, the rest in target_info', async () => {
   const resource = {
     'service.name': 'shop',
     'service.namespace': 'eu',

@@ -1,3 +1,4 @@
+/** Names of metrics, labels and units. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

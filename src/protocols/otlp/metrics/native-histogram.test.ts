@@ -1,3 +1,4 @@
+/** Exponential histograms as native ones, alone and added up. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProtobufWire } from '../../../codec/protobuf-wire.ts';

@@ -267,7 +267,7 @@ export class PointRows {
 
   #overLimit(): Fault {
     const { maxSeries } = this.#context.series;
-    const example = `an account may have ${maxSeries} series a day, see metrics.maxSeriesPerAccount`;
+    const example = `more than ${maxSeries} a day, see metrics.maxSeriesPerAccount`;
     return fault('series limit', example);
   }
 }
