@@ -1,6 +1,7 @@
 /** Settings of the listeners of protocols that are not HTTP. All are off by default. */
 import { z } from 'zod';
-import { integer, mebibyte, section, text } from './schema-parts.ts';
+import { maxRowsPerBatch } from '../model/log-id.ts';
+import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
 
 function address(description: string) {
   const form = /^(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?\d{1,5}$/i;
@@ -36,6 +37,34 @@ export const syslogSection = section({
     480,
     mebibyte,
     'Longest message; longer ones are cut, with a warning.',
+  ),
+});
+
+export const forwardSection = section({
+  tcp: address('Listen address of Fluent Forward over TCP,'),
+  tls: address('Listen address of Fluent Forward over TLS,'),
+  receiver: receiver('http_json', 'gets messages from senders without a client certificate.'),
+  sharedKey: text(undefined, '', 'Key that senders must know; empty = none is asked for.'),
+  maxMessageBytes: integer(
+    'bytes',
+    16 * mebibyte,
+    1024,
+    gibibyte,
+    'Largest message on the wire; a larger one closes its connection.',
+  ),
+  maxInflatedBytes: integer(
+    'bytes',
+    64 * mebibyte,
+    1024,
+    gibibyte,
+    'Most entries of a message, decompressed; a message with more is dropped.',
+  ),
+  maxEvents: integer(
+    'events',
+    200_000,
+    1,
+    maxRowsPerBatch,
+    'Most entries of a message; a message with more is dropped.',
   ),
 });
 

@@ -2,6 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
+import { createForward } from '../protocols/forward/forward.ts';
 import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
 import { createElasticsearch } from '../protocols/json-logs/elasticsearch/elasticsearch.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
@@ -30,5 +31,6 @@ export function createProtocols(config: Config): Protocol[] {
     createPromText(config),
     ...createRemoteWrite(config),
     createSyslog(config, createPiecesDecoder()),
+    createForward(config, createPiecesDecoder()),
   ];
 }

@@ -1,18 +1,29 @@
 /** Opens the listeners of protocols that are not HTTP, as far as they are configured. */
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionGate } from '../admission/port.ts';
 import type { Config } from '../config/schema.ts';
+import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
+import { chunkOf } from '../protocols/forward/entries.ts';
+import { answerPing, encodeHelo } from '../protocols/forward/handshake.ts';
+import { encode, MessageReader } from '../protocols/forward/msgpack.ts';
 import { joinFrames, SyslogFrames } from '../protocols/syslog/frames.ts';
 import { tokenOf } from '../protocols/syslog/structured-data.ts';
-import { openDatagramListener } from '../sockets/datagram-listener.ts';
+import {
+  type DatagramListenerOptions,
+  openDatagramListener,
+} from '../sockets/datagram-listener.ts';
 import type { DeliveryParts } from '../sockets/deliver.ts';
+import { PartialMessages } from '../sockets/partial-messages.ts';
 import { createSenderReceivers, type ReceiverOfNames } from '../sockets/sender-receivers.ts';
+import { type ForwardFormat, serveForward } from '../sockets/serve-forward.ts';
 import { type Framing, serveFrames } from '../sockets/serve-frames.ts';
 import {
   openStreamListener,
   type OpenSocket,
+  type Peer,
   type SocketAddress,
   type TlsOptions,
   type TlsSource,
@@ -42,10 +53,13 @@ export async function openSockets(
 ): Promise<Record<string, number>> {
   const events = createSocketEvents(instruments);
   const stop = new AbortController();
-  const delivery: DeliveryParts = { ingest, ingestEvents, events, signal: stop.signal };
+  const partials = new PartialMessages(config.ingest.maxInFlightBytes / 4);
+  const { signal } = stop;
+  const delivery: DeliveryParts = { ingest, ingestEvents, events, partials, signal };
   const opened = parts.own(new OpenSockets(stop));
   const context = { ...server, config, delivery, opened };
   await openSyslog(context);
+  await openForward(context);
   for (const [setting, port] of Object.entries(opened.ports)) {
     events.listening(setting, String(port));
   }
@@ -87,75 +101,114 @@ interface SocketContext {
   readonly opened: OpenSockets;
 }
 
-interface FramedListeners {
-  readonly section: 'syslog';
-  readonly protocol: Protocol;
-  readonly framing: Framing;
-}
-
 async function openSyslog(context: SocketContext): Promise<void> {
-  const { syslog } = context.config;
+  const { config, delivery: parts } = context;
+  const { syslog, ingest } = config;
   const framing: Framing = {
     open: () => new SyslogFrames(syslog.maxMessageBytes),
     join: joinFrames,
     tokenOf,
   };
-  const protocol = protocolOf(context.config, 'syslog');
-  await openFramed(context, { section: 'syslog', protocol, framing });
+  const protocol = protocolOf(config, 'syslog');
+  const batch = { maxMessagesPerBatch: Math.min(maxMessagesPerBatch, ingest.jsonMaxEvents) };
+  await openStreams(context, 'syslog', ({ listener, socket, peer, receiverId, closing }) => {
+    const delivery = { listener, protocol, peerAddress: peer.address, waitsForQuota: true };
+    const messageTimeoutMs = ingest.bodyTimeoutMs;
+    const options = { framing, delivery, receiverId, messageTimeoutMs, ...batch };
+    return serveFrames(socket, closing, options, parts);
+  });
+  await openDatagrams(context, 'syslog', { framing, protocol, ...batch });
 }
 
-async function openFramed(
+async function openForward(context: SocketContext): Promise<void> {
+  const { config, delivery: parts } = context;
+  const { maxMessageBytes, sharedKey } = config.forward;
+  const protocol = protocolOf(config, 'forward');
+  const format: ForwardFormat = {
+    open: () => new MessageReader(maxMessageBytes),
+    encodeHelo,
+    answerPing,
+    chunkOf,
+    encodeAck: (chunk) => encode({ ack: chunk }),
+  };
+  await openStreams(context, 'forward', ({ listener, socket, peer, receiverId, closing }) => {
+    if (receiverId === undefined) throw noReceiver('forward');
+    const delivery = {
+      listener,
+      protocol,
+      binding: { receiverId },
+      peerAddress: peer.address,
+      waitsForQuota: true,
+    };
+    const messageTimeoutMs = config.ingest.bodyTimeoutMs;
+    const options = { format, delivery, sharedKey: sharedKey || undefined, messageTimeoutMs };
+    return serveForward(socket, closing, options, parts);
+  });
+}
+
+function noReceiver(section: string): AppError {
+  return new AppError(
+    'unauthenticated',
+    `cannot find the receiver of a connection: set ${section}.receiver, or use client certificates`,
+  );
+}
+
+interface Served {
+  readonly listener: string;
+  readonly socket: Socket;
+  readonly peer: Peer;
+  readonly receiverId: string | undefined;
+  readonly closing: AbortSignal;
+}
+
+/** Opens `tcp` and `tls` of a section. */
+async function openStreams(
   context: SocketContext,
-  { section, protocol, framing }: FramedListeners,
+  section: 'syslog' | 'forward',
+  serve: (served: Served) => Promise<void>,
 ): Promise<void> {
-  const { config, gate, delivery: parts, opened } = context;
-  const { maxConnections, bodyTimeoutMs: messageTimeoutMs } = config.ingest;
-  const settings = config[section];
-  const receiverOf = createReceiverOf(config, settings.receiver);
-  const max = Math.min(maxMessagesPerBatch, config.ingest.jsonMaxEvents);
+  const { config, gate, delivery, opened } = context;
+  const receiverOf = createReceiverOf(config, config[section].receiver);
   for (const transport of ['tcp', 'tls'] as const) {
-    const address = toAddress(settings[transport]);
+    const address = toAddress(config[section][transport]);
     if (address === undefined) continue;
     const setting = `${section}.${transport}`;
     const listener = `${section}_${transport}`;
     const tls = transport === 'tls' ? toTlsOptions(context) : undefined;
+    const { maxConnections } = config.ingest;
     const options = { listener, setting, address, tls, maxConnections };
-    const socket = await openStreamListener(
-      options,
-      { gate, events: parts.events },
-      (connection, { address: peerAddress, names }, closing) => {
-        const delivery = { listener, protocol, peerAddress, waitsForQuota: true };
-        const receiverId = receiverOf(names);
-        return serveFrames(
-          connection,
-          closing,
-          { framing, delivery, receiverId, messageTimeoutMs, maxMessagesPerBatch: max },
-          parts,
-        );
-      },
+    const parts = { gate, events: delivery.events };
+    const open = await openStreamListener(options, parts, async (socket, peer, closing) =>
+      serve({ listener, socket, peer, receiverId: receiverOf(peer.names), closing }),
     );
-    opened.add(setting, socket);
+    opened.add(setting, open);
   }
-  const address = toAddress(settings.udp);
+}
+
+type DatagramOptions = Pick<DatagramListenerOptions, 'framing' | 'maxMessagesPerBatch'> & {
+  readonly protocol: Protocol;
+};
+
+async function openDatagrams(
+  { config, delivery, opened }: SocketContext,
+  section: 'syslog',
+  { framing, protocol, maxMessagesPerBatch: most }: DatagramOptions,
+): Promise<void> {
+  const address = toAddress(config[section].udp);
   if (address === undefined) return;
   const setting = `${section}.udp`;
-  const listener = `${section}_udp`;
-  const receiverId = receiverOf([]);
-  const socket = await openDatagramListener(
-    {
-      listener,
-      setting,
-      address,
-      framing,
-      receiverId,
-      delivery: { protocol },
-      messageOf: (datagram) => datagram,
-      maxMessagesPerBatch: max,
-      maxBacklogBytes,
-    },
-    parts,
-  );
-  opened.add(setting, socket);
+  const options: DatagramListenerOptions = {
+    listener: `${section}_udp`,
+    setting,
+    address,
+    framing,
+    receiverId: createReceiverOf(config, config[section].receiver)([]),
+    delivery: { protocol },
+    messageOf: (datagram) => datagram,
+    maxMessagesPerBatch: most,
+    maxBacklogBytes,
+  };
+  opened.add(setting, await openDatagramListener(options, delivery));
 }
 
 function createReceiverOf({ tls }: Config, fallback: string): ReceiverOfNames {

@@ -12,6 +12,7 @@ import type { Protocol } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import type { SocketEvents } from '../telemetry/socket-events.ts';
+import type { PartialMessages } from './partial-messages.ts';
 
 /** Who sends: bound to a receiver, or by a token. */
 export type Binding =
@@ -23,6 +24,8 @@ export interface Delivery {
   readonly protocol: Protocol;
   readonly binding: Binding;
   readonly peerAddress: string;
+  /** Of a message that its sender may send again. */
+  readonly idempotencyKey?: string | undefined;
   /** False: messages over a quota are dropped. True: the sender waits. */
   readonly waitsForQuota: boolean;
 }
@@ -31,6 +34,7 @@ export interface DeliveryParts {
   readonly ingest: Pick<Ingest, 'ingest'>;
   readonly ingestEvents: Pick<IngestEvents, 'refused'>;
   readonly events: SocketEvents;
+  readonly partials: PartialMessages;
   /** Aborts at the end of a stop: what cannot be stored by then is dropped. */
   readonly signal: AbortSignal;
 }
@@ -41,6 +45,7 @@ const senderFaults: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden
 /**
  * Resolves once all messages are durable or dropped. Retries while Weir is unavailable.
  * @param join messages to a body of the protocol
+ * @returns false if they could not be stored before the end of a stop
  * @throws AppError if the sender may not send
  */
 export async function deliver(
@@ -48,12 +53,12 @@ export async function deliver(
   delivery: Delivery,
   messages: readonly Buffer[],
   join: (messages: readonly Buffer[]) => Buffer,
-): Promise<void> {
+): Promise<boolean> {
   const { events, signal } = parts;
   const { listener, protocol } = delivery;
   for (;;) {
     const fault = await store(parts, delivery, join(messages));
-    if (fault === undefined) return;
+    if (fault === undefined) return true;
     const { code } = fault;
     parts.ingestEvents.refused(protocol.name, code);
     if (senderFaults.has(code)) throw fault;
@@ -63,11 +68,12 @@ export async function deliver(
       if (messages.length > 1 && !isRetried && code !== 'quota_exceeded') {
         // A single message is at fault, or they are too many for the receiver at once.
         const half = messages.length >> 1;
-        await deliver(parts, delivery, messages.slice(0, half), join);
-        return deliver(parts, delivery, messages.slice(half), join);
+        const isDone = await deliver(parts, delivery, messages.slice(0, half), join);
+        return (await deliver(parts, delivery, messages.slice(half), join)) && isDone;
       }
       if (code === 'internal') events.failed(listener, fault.cause);
-      return events.dropped(listener, code, messages.length, fault.message);
+      events.dropped(listener, code, messages.length, fault.message);
+      return !isRetried;
     }
     await sleep((fault.retryAfterSeconds ?? 1) * 1000, undefined, { signal }).catch(() => {});
   }
@@ -76,11 +82,11 @@ export async function deliver(
 /** @returns the fault if the body was not stored */
 async function store(
   { ingest }: DeliveryParts,
-  { binding, peerAddress, protocol }: Delivery,
+  delivery: Delivery,
   body: Buffer,
 ): Promise<AppError | undefined> {
   try {
-    await ingest.ingest(toRequest(body, protocol, binding, peerAddress), protocol);
+    await ingest.ingest(toRequest(body, delivery), delivery.protocol);
     return undefined;
   } catch (error) {
     if (error instanceof AppError) return error;
@@ -102,9 +108,7 @@ const noHeaders: RequestHeaders = {
 
 function toRequest(
   body: Buffer,
-  { mediaTypes }: Protocol,
-  { receiverId, token }: Binding,
-  peerAddress: string,
+  { protocol, binding: { receiverId, token }, peerAddress, idempotencyKey }: Delivery,
 ): IngestRequest {
   return {
     receiverId,
@@ -113,8 +117,9 @@ function toRequest(
     headers: {
       ...noHeaders,
       authorization: token === undefined ? none : [`Bearer ${token}`],
-      contentType: mediaTypes.slice(0, 1).map(({ name }) => name),
+      contentType: protocol.mediaTypes.slice(0, 1).map(({ name }) => name),
       contentLength: body.length,
+      idempotencyKey: idempotencyKey === undefined ? none : [idempotencyKey],
     },
     body: toBody(body),
   };

@@ -41,6 +41,7 @@ export async function serveFrames(
   parts: DeliveryParts,
 ): Promise<void> {
   const reader = framing.open();
+  const partial = parts.partials.open();
   let isWaiting = true;
   const breakOff = () => {
     if (isWaiting && socket.readableLength === 0) socket.destroy();
@@ -57,6 +58,10 @@ export async function serveFrames(
       if (messages.length > 0) slow.stop();
       await deliverAll(parts, options, framing, messages);
       isWaiting = true;
+      if (!partial.hold(reader.partialBytes)) {
+        parts.events.connectionCut(options.delivery.listener, 'memory');
+        break;
+      }
       if (reader.partialBytes > 0) slow.start();
       else slow.stop();
       if (closing.aborted && socket.readableLength === 0) break;
@@ -65,6 +70,7 @@ export async function serveFrames(
     if (last !== undefined) await deliverAll(parts, options, framing, [last]);
   } finally {
     slow.stop();
+    partial.release();
     closing.removeEventListener('abort', breakOff);
   }
 }
@@ -109,10 +115,12 @@ export function bindingOf(
 }
 
 /** Runs from the first `start` to the next `stop`. */
-function createDeadline(ms: number, onExpiry: () => void) {
+export function createDeadline(ms: number, onExpiry: () => void) {
   let timer: NodeJS.Timeout | undefined;
   return {
-    start: () => (timer ??= setTimeout(onExpiry, ms)),
+    start() {
+      timer ??= setTimeout(onExpiry, ms);
+    },
     stop() {
       clearTimeout(timer);
       timer = undefined;

@@ -4,7 +4,7 @@ import { type Instruments, registerMetrics } from './instruments.ts';
 import { socketMetrics } from './metrics.ts';
 
 /** Why a connection was closed by Weir; `refused`: its token, certificate or receiver. */
-export type SocketCut = 'cap' | 'address' | 'tls' | 'timeout' | 'refused' | 'malformed';
+export type SocketCut = 'cap' | 'address' | 'tls' | 'timeout' | 'refused' | 'memory';
 
 /** Minimum time between log lines of one listener. */
 const lineMs = 60_000;

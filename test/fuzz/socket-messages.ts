@@ -1,6 +1,8 @@
 /** Generates messages of protocols without HTTP. */
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { joinFrames, SyslogFrames } from '../../src/protocols/syslog/frames.ts';
+import { encode } from '@msgpack/msgpack';
 import type { Random } from '../harness/random.ts';
 import type { Words } from './damage-text.ts';
 
@@ -57,4 +59,24 @@ export function framesOf(input: Buffer): string[] {
   const whole = split(input.length);
   assert.deepEqual(split(input.length >> 1), whole);
   return whole;
+}
+
+/** Messages of Fluent Forward, in each of its modes. */
+export function forwardMessages(random: Random, records: number): Buffer {
+  const list = Array.from({ length: random.integer(1, records) }, () => [
+    random.pick([0, 1_700_000_000, 1_700_000_000.5]),
+    {
+      [random.pick(['message', 'log', 'cpu'])]: random.pick(['x', 'größer', 7, null]),
+      nested: { list: [1, -1, 2 ** 40, 1.5, true, { deep: 'x'.repeat(random.integer(0, 300)) }] },
+    },
+  ]);
+  const packed = Buffer.concat(list.map((entry) => encode(entry)));
+  const options = { chunk: 'p8n9gmxTQVC8', size: list.length };
+  const message = random.pick<unknown>([
+    ['app', ...list[0]!],
+    ['app', list, options],
+    ['app', packed, options],
+    ['app', gzipSync(packed, { level: 1 }), { ...options, compressed: 'gzip' }],
+  ]);
+  return Buffer.from(encode(message));
 }

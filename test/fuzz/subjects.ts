@@ -18,7 +18,7 @@ import { damageBytes } from './damage-bytes.ts';
 import { damageProtobuf } from './damage-protobuf.ts';
 import { damageText, type Words } from './damage-text.ts';
 import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
-import { framesOf, syslogMessages, syslogWords } from './socket-messages.ts';
+import { forwardMessages, framesOf, syslogMessages, syslogWords } from './socket-messages.ts';
 import * as metrics from './metric-requests.ts';
 import { jsonWords, queryWords, textWords } from './words.ts';
 import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
@@ -182,6 +182,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     'splunk_hec',
     { protocol: 'splunk_hec', mediaType: 'application/json' },
     ofText(jsonWords, (random, records) => hecOf(ndjsonOf(jsonLogs(random, records)))),
+  ),
+  batches(
+    'forward',
+    { protocol: 'forward', mediaType: 'application/msgpack' },
+    { create: forwardMessages, damage: damageBytes },
   ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(

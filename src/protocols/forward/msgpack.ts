@@ -1,0 +1,237 @@
+/**
+ * Walks MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md) without building
+ * values, so that a message of many tiny values costs no more than its bytes.
+ */
+import { AppError } from '../../model/errors.ts';
+
+export type Kind =
+  | 'nil'
+  | 'false'
+  | 'true'
+  | 'uint'
+  | 'int'
+  | 'float'
+  | 'string'
+  | 'binary'
+  | 'extension'
+  | 'array'
+  | 'map';
+
+/** Kind and size of a value. Reused from value to value. */
+export class Head {
+  kind: Kind = 'nil';
+  /** Elements of an array, pairs of a map, else bytes from `start`. */
+  size = 0;
+  /** Position of the content. */
+  start = 0;
+  /** Type of an extension. */
+  type = 0;
+
+  /**
+   * @returns false if the bytes end within the head
+   * @throws AppError `malformed`
+   */
+  read(bytes: Buffer, at: number): boolean {
+    const byte = bytes[at];
+    if (byte === undefined) return false;
+    if (byte <= 0x7f || byte >= 0xe0) return this.#set(byte <= 0x7f ? 'uint' : 'int', 1, at);
+    if (byte <= 0x8f) return this.#set('map', byte & 15, at + 1);
+    if (byte <= 0x9f) return this.#set('array', byte & 15, at + 1);
+    if (byte <= 0xbf) return this.#set('string', byte & 31, at + 1);
+    if (byte >= 0xd4 && byte <= 0xd8) return this.#extension(bytes, at + 1, 1 << (byte - 0xd4));
+    const [kind, sizeBytes, fixed] = heads.get(byte) ?? [];
+    if (kind === undefined) throw malformed(at, 'no value begins with the byte 0xc1');
+    if (fixed !== undefined) return this.#set(kind, fixed, at + 1);
+    const start = at + 1 + sizeBytes!;
+    if (start > bytes.length) return false;
+    const size = bytes.readUIntBE(at + 1, sizeBytes!);
+    return kind === 'extension'
+      ? this.#extension(bytes, start, size)
+      : this.#set(kind, size, start);
+  }
+
+  #set(kind: Kind, size: number, start: number): true {
+    this.kind = kind;
+    this.size = size;
+    this.start = start;
+    return true;
+  }
+
+  #extension(bytes: Buffer, at: number, size: number): boolean {
+    if (at >= bytes.length) return false;
+    this.type = bytes.readInt8(at);
+    return this.#set('extension', size, at + 1);
+  }
+
+  /** Position after the value, or after the head of an array or map. */
+  get end(): number {
+    return this.kind === 'array' || this.kind === 'map' ? this.start : this.start + this.size;
+  }
+
+  /** Values inside. */
+  get children(): number {
+    if (this.kind === 'array') return this.size;
+    return this.kind === 'map' ? 2 * this.size : 0;
+  }
+}
+
+/** Kind, bytes of the size, and the size if it is fixed. */
+const heads: ReadonlyMap<number, readonly [Kind, number, number?]> = new Map([
+  [0xc0, ['nil', 0, 0]],
+  [0xc2, ['false', 0, 0]],
+  [0xc3, ['true', 0, 0]],
+  [0xc4, ['binary', 1]],
+  [0xc5, ['binary', 2]],
+  [0xc6, ['binary', 4]],
+  [0xc7, ['extension', 1]],
+  [0xc8, ['extension', 2]],
+  [0xc9, ['extension', 4]],
+  [0xca, ['float', 0, 4]],
+  [0xcb, ['float', 0, 8]],
+  [0xcc, ['uint', 0, 1]],
+  [0xcd, ['uint', 0, 2]],
+  [0xce, ['uint', 0, 4]],
+  [0xcf, ['uint', 0, 8]],
+  [0xd0, ['int', 0, 1]],
+  [0xd1, ['int', 0, 2]],
+  [0xd2, ['int', 0, 4]],
+  [0xd3, ['int', 0, 8]],
+  [0xd9, ['string', 1]],
+  [0xda, ['string', 2]],
+  [0xdb, ['string', 4]],
+  [0xdc, ['array', 2]],
+  [0xdd, ['array', 4]],
+  [0xde, ['map', 2]],
+  [0xdf, ['map', 4]],
+] as const);
+
+export function malformed(at: number, problem: string): AppError {
+  return new AppError('malformed', `cannot read MessagePack at byte ${at}: ${problem}`);
+}
+
+/** @throws AppError `malformed` if the value is not whole */
+export function headAt(bytes: Buffer, at: number, head: Head): Head {
+  if (!head.read(bytes, at) || head.end > bytes.length) throw malformed(at, 'the message ends');
+  return head;
+}
+
+/** @returns the position after the value. @throws AppError `malformed` */
+export function skipValue(bytes: Buffer, at: number, head: Head): number {
+  for (let remaining = 1; remaining > 0; remaining -= 1) {
+    headAt(bytes, at, head);
+    at = head.end;
+    remaining += head.children;
+  }
+  return at;
+}
+
+/** Positions of the elements of an array, of at most `most`; undefined for another value. */
+export function elementsOf(bytes: Buffer, at: number, most: number): number[] | undefined {
+  const head = headAt(bytes, at, new Head());
+  if (head.kind !== 'array' || head.size > most) return undefined;
+  const positions: number[] = [];
+  at = head.end;
+  for (let left = head.size; left > 0; left -= 1) {
+    positions.push(at);
+    at = skipValue(bytes, at, head);
+  }
+  return positions;
+}
+
+/** The content of a string or binary; undefined for another value. */
+export function bytesAt(bytes: Buffer, at: number): Buffer | undefined {
+  const head = headAt(bytes, at, new Head());
+  const isText = head.kind === 'string' || head.kind === 'binary';
+  return isText ? bytes.subarray(head.start, head.end) : undefined;
+}
+
+const initialBytes = 4096;
+const nothing = Buffer.alloc(0);
+
+/** Splits a connection into values. */
+export class MessageReader {
+  readonly #maxBytes: number;
+  readonly #head = new Head();
+  #buffer = nothing;
+  #length = 0;
+  /** Position of the next value that is not walked; beyond the bytes for a long one. */
+  #at = 0;
+  #remaining = 1;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes of a message of which the end is missing. */
+  get partialBytes(): number {
+    return this.#length;
+  }
+
+  /** @throws AppError `malformed` | `too_large`, after which the connection cannot be read */
+  push(chunk: Buffer): Buffer[] {
+    this.#append(chunk);
+    const messages: Buffer[] = [];
+    let start = 0;
+    while (this.#at < this.#length && this.#head.read(this.#buffer, this.#at)) {
+      if (this.#buffer.length > 0 && this.#head.end > this.#length) {
+        // The content of the value is still to come.
+        if (this.#head.end - start > this.#maxBytes) throw this.#tooLarge();
+        break;
+      }
+      this.#at = this.#head.end;
+      this.#remaining += this.#head.children - 1;
+      if (this.#remaining > 0) continue;
+      messages.push(Buffer.from(this.#buffer.subarray(start, this.#at)));
+      start = this.#at;
+      this.#remaining = 1;
+    }
+    this.#dropFirst(start);
+    if (this.#length > this.#maxBytes) throw this.#tooLarge();
+    return messages;
+  }
+
+  #tooLarge(): AppError {
+    const limit = `${this.#maxBytes} bytes (forward.maxMessageBytes)`;
+    return new AppError('too_large', `cannot accept a message of more than ${limit}`);
+  }
+
+  #append(chunk: Buffer): void {
+    const needed = this.#length + chunk.length;
+    if (needed > this.#buffer.length) {
+      const size = Math.max(needed, 2 * this.#buffer.length, initialBytes);
+      const grown = Buffer.allocUnsafeSlow(size);
+      this.#buffer.copy(grown, 0, 0, this.#length);
+      this.#buffer = grown;
+    }
+    chunk.copy(this.#buffer, this.#length);
+    this.#length = needed;
+  }
+
+  #dropFirst(bytes: number): void {
+    this.#buffer.copyWithin(0, bytes, this.#length);
+    this.#length -= bytes;
+    this.#at -= bytes;
+    if (this.#length === 0) this.#buffer = nothing;
+  }
+}
+
+/** Encodes the small answers of the server. */
+export function encode(value: string | boolean | Buffer | readonly unknown[] | object): Buffer {
+  if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2]);
+  if (typeof value === 'string') {
+    const text = Buffer.from(value);
+    const head = Buffer.alloc(3, 0xda);
+    head.writeUInt16BE(text.length, 1);
+    return Buffer.concat([head, text]);
+  }
+  if (Buffer.isBuffer(value)) return Buffer.concat([Buffer.from([0xc4, value.length]), value]);
+  if (Array.isArray(value)) {
+    return Buffer.concat([Buffer.from([0x90 | value.length]), ...value.map(encodeAny)]);
+  }
+  const members = Object.entries(value).flat().map(encodeAny);
+  return Buffer.concat([Buffer.from([0x80 | (members.length / 2)]), ...members]);
+}
+
+function encodeAny(value: unknown): Buffer {
+  return encode(value as object);
+}
