@@ -21,7 +21,7 @@ interface Message {
 }
 
 /** @param at position of the message. @throws AppError `malformed` */
-export function readMessage(bytes: Buffer, at: number): Message {
+function readMessage(bytes: Buffer, at: number): Message {
   const [tagAt, ...rest] = elementsOf(bytes, at, 4) ?? [];
   const tag = tagAt === undefined ? undefined : bytesAt(bytes, tagAt);
   if (tag === undefined || rest.length === 0) {
