@@ -1,4 +1,4 @@
-/** Fluent Forward: the npm client in each mode, the shared key, and acknowledged chunks through kills. */
+/** Fluent Forward: the npm client in each mode, the shared key, chunks through kills. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
