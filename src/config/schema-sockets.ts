@@ -40,6 +40,20 @@ export const syslogSection = section({
   ),
 });
 
+export const gelfSection = section({
+  tcp: address('Listen address of GELF over TCP,'),
+  tls: address('Listen address of GELF over TLS,'),
+  udp: address('Listen address of GELF over UDP,'),
+  receiver: receiver('http_json', 'gets messages from senders without a client certificate.'),
+  maxMessageBytes: integer(
+    'bytes',
+    256 * 1024,
+    1024,
+    mebibyte,
+    'Longest message, decompressed; a longer one is dropped.',
+  ),
+});
+
 export const forwardSection = section({
   tcp: address('Listen address of Fluent Forward over TCP,'),
   tls: address('Listen address of Fluent Forward over TLS,'),

@@ -7,7 +7,7 @@ import { ingestSection } from './schema-ingest.ts';
 import { gibibyte, integer, list, mebibyte, section, text, words } from './schema-parts.ts';
 import { metricsSection } from './schema-metrics.ts';
 import { queueSection } from './schema-queue.ts';
-import { forwardSection, syslogSection } from './schema-sockets.ts';
+import { forwardSection, gelfSection, syslogSection } from './schema-sockets.ts';
 import { storeSection } from './schema-store.ts';
 
 /** The quota store that several gateways share. */
@@ -57,6 +57,7 @@ export const configSchema = z.strictObject({
   ingest: ingestSection,
   syslog: syslogSection,
   forward: forwardSection,
+  gelf: gelfSection,
   stream: section({
     host: text(undefined, '', 'Listen address of the stream port; empty = all interfaces.'),
     port: integer(

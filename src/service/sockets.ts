@@ -9,6 +9,7 @@ import type { Protocol } from '../model/protocol.ts';
 import { chunkOf } from '../protocols/forward/entries.ts';
 import { answerPing, encodeHelo } from '../protocols/forward/handshake.ts';
 import { encode, MessageReader } from '../protocols/forward/msgpack.ts';
+import { GelfDatagrams, GelfFrames, joinGelf } from '../protocols/json-logs/gelf/gelf-frames.ts';
 import { joinFrames, SyslogFrames } from '../protocols/syslog/frames.ts';
 import { tokenOf } from '../protocols/syslog/structured-data.ts';
 import {
@@ -60,6 +61,7 @@ export async function openSockets(
   const context = { ...server, config, delivery, opened };
   await openSyslog(context);
   await openForward(context);
+  await openGelf(context);
   for (const [setting, port] of Object.entries(opened.ports)) {
     events.listening(setting, String(port));
   }
@@ -102,22 +104,59 @@ interface SocketContext {
 }
 
 async function openSyslog(context: SocketContext): Promise<void> {
-  const { config, delivery: parts } = context;
-  const { syslog, ingest } = config;
+  const { maxMessageBytes } = context.config.syslog;
   const framing: Framing = {
-    open: () => new SyslogFrames(syslog.maxMessageBytes),
+    open: () => new SyslogFrames(maxMessageBytes),
     join: joinFrames,
     tokenOf,
   };
-  const protocol = protocolOf(config, 'syslog');
-  const batch = { maxMessagesPerBatch: Math.min(maxMessagesPerBatch, ingest.jsonMaxEvents) };
-  await openStreams(context, 'syslog', ({ listener, socket, peer, receiverId, closing }) => {
+  await openFramed(context, 'syslog', framing, (datagram) => datagram);
+}
+
+async function openGelf(context: SocketContext): Promise<void> {
+  const { maxMessageBytes } = context.config.gelf;
+  const framing: Framing = { open: () => new GelfFrames(maxMessageBytes), join: joinGelf };
+  const datagrams = new GelfDatagrams(
+    maxMessageBytes,
+    () => performance.now(),
+    () => context.delivery.events.dropped('gelf_udp', 'incomplete', 1),
+  );
+  await openFramed(context, 'gelf', framing, (datagram, { address, port }) =>
+    datagrams.add(datagram, `${address} ${port}`),
+  );
+}
+
+/** Opens `tcp`, `tls` and `udp` of a section whose messages have no reply. */
+async function openFramed(
+  context: SocketContext,
+  section: 'syslog' | 'gelf',
+  framing: Framing,
+  messageOf: DatagramListenerOptions['messageOf'],
+): Promise<void> {
+  const { config, delivery: parts, opened } = context;
+  const { bodyTimeoutMs: messageTimeoutMs, jsonMaxEvents } = config.ingest;
+  const protocol = protocolOf(config, section);
+  const batch = { maxMessagesPerBatch: Math.min(maxMessagesPerBatch, jsonMaxEvents) };
+  await openStreams(context, section, ({ listener, socket, peer, receiverId, closing }) => {
     const delivery = { listener, protocol, peerAddress: peer.address, waitsForQuota: true };
-    const messageTimeoutMs = ingest.bodyTimeoutMs;
     const options = { framing, delivery, receiverId, messageTimeoutMs, ...batch };
     return serveFrames(socket, closing, options, parts);
   });
-  await openDatagrams(context, 'syslog', { framing, protocol, ...batch });
+  const address = toAddress(config[section].udp);
+  if (address === undefined) return;
+  const setting = `${section}.udp`;
+  const options: DatagramListenerOptions = {
+    listener: `${section}_udp`,
+    setting,
+    address,
+    framing,
+    messageOf,
+    receiverId: createReceiverOf(config, config[section].receiver)([]),
+    delivery: { protocol },
+    maxBacklogBytes,
+    ...batch,
+  };
+  opened.add(setting, await openDatagramListener(options, parts));
 }
 
 async function openForward(context: SocketContext): Promise<void> {
@@ -164,7 +203,7 @@ interface Served {
 /** Opens `tcp` and `tls` of a section. */
 async function openStreams(
   context: SocketContext,
-  section: 'syslog' | 'forward',
+  section: 'syslog' | 'forward' | 'gelf',
   serve: (served: Served) => Promise<void>,
 ): Promise<void> {
   const { config, gate, delivery, opened } = context;
@@ -183,32 +222,6 @@ async function openStreams(
     );
     opened.add(setting, open);
   }
-}
-
-type DatagramOptions = Pick<DatagramListenerOptions, 'framing' | 'maxMessagesPerBatch'> & {
-  readonly protocol: Protocol;
-};
-
-async function openDatagrams(
-  { config, delivery, opened }: SocketContext,
-  section: 'syslog',
-  { framing, protocol, maxMessagesPerBatch: most }: DatagramOptions,
-): Promise<void> {
-  const address = toAddress(config[section].udp);
-  if (address === undefined) return;
-  const setting = `${section}.udp`;
-  const options: DatagramListenerOptions = {
-    listener: `${section}_udp`,
-    setting,
-    address,
-    framing,
-    receiverId: createReceiverOf(config, config[section].receiver)([]),
-    delivery: { protocol },
-    messageOf: (datagram) => datagram,
-    maxMessagesPerBatch: most,
-    maxBacklogBytes,
-  };
-  opened.add(setting, await openDatagramListener(options, delivery));
 }
 
 function createReceiverOf({ tls }: Config, fallback: string): ReceiverOfNames {

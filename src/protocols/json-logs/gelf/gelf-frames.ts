@@ -1,0 +1,131 @@
+/** GELF without HTTP: messages ended by NUL over TCP, and datagrams that may be parts of one. */
+import { gunzipSync, inflateSync } from 'node:zlib';
+
+const nothing = Buffer.alloc(0);
+
+/** Splits a connection into messages. */
+export class GelfFrames {
+  readonly #maxBytes: number;
+  #rest: Buffer = nothing;
+  /** The rest of a cut message is still to come. */
+  #isSkipping = false;
+
+  /** @param maxBytes a longer message is cut, so that it is rejected as a whole */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get partialBytes(): number {
+    return this.#rest.length;
+  }
+
+  push(chunk: Buffer): Buffer[] {
+    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const frames: Buffer[] = [];
+    let at = 0;
+    for (let end = data.indexOf(0); end >= 0; end = data.indexOf(0, at)) {
+      if (!this.#isSkipping && end > at) {
+        frames.push(data.subarray(at, Math.min(end, at + this.#maxBytes)));
+      }
+      this.#isSkipping = false;
+      at = end + 1;
+    }
+    const isTooLong = data.length - at > this.#maxBytes;
+    if (isTooLong && !this.#isSkipping) frames.push(data.subarray(at, at + this.#maxBytes));
+    this.#isSkipping ||= isTooLong;
+    // A copy: a part of a read would keep all of it in memory.
+    this.#rest = this.#isSkipping ? nothing : Buffer.from(data.subarray(at));
+    return frames;
+  }
+
+  /** @returns the last message if it lacks its NUL */
+  end(): Buffer | undefined {
+    const last = this.#rest;
+    this.#rest = nothing;
+    return last.length > 0 ? last : undefined;
+  }
+}
+
+const newline = Buffer.from('\n');
+
+/** Messages one after another. */
+export function joinGelf(messages: readonly Buffer[]): Buffer {
+  return Buffer.concat(messages.flatMap((message) => [message, newline]));
+}
+
+const chunkMagic = 0x1e0f;
+/** Magic, message id, number and count. */
+const chunkHeadBytes = 12;
+const maxChunks = 128;
+/** As in Graylog. */
+const maxAgeMs = 5000;
+const maxPending = 1000;
+
+interface Pending {
+  readonly chunks: (Buffer | undefined)[];
+  readonly sinceMs: number;
+  missing: number;
+  bytes: number;
+}
+
+/** Puts datagrams together, and inflates what they contain. */
+export class GelfDatagrams {
+  readonly #maxBytes: number;
+  readonly #nowMs: () => number;
+  /** In order of arrival. */
+  readonly #pending = new Map<string, Pending>();
+  readonly #onIncomplete: () => void;
+
+  /** @param onIncomplete is called for a message of which the rest did not arrive */
+  constructor(maxBytes: number, nowMs: () => number, onIncomplete: () => void) {
+    this.#maxBytes = maxBytes;
+    this.#nowMs = nowMs;
+    this.#onIncomplete = onIncomplete;
+  }
+
+  /** @returns the message that the datagram completes; what cannot be inflated stays as it is */
+  add(datagram: Buffer, sender: string): Buffer | undefined {
+    const isChunk = datagram.length > chunkHeadBytes && datagram.readUInt16BE(0) === chunkMagic;
+    const whole = isChunk ? this.#addChunk(datagram, sender) : datagram;
+    return whole && inflate(whole, this.#maxBytes);
+  }
+
+  #addChunk(datagram: Buffer, sender: string): Buffer | undefined {
+    const [number, count] = [datagram[10]!, datagram[11]!];
+    if (count > maxChunks || number >= count) return undefined;
+    this.#forget();
+    const key = `${sender} ${datagram.toString('hex', 2, 10)}`;
+    const known = this.#pending.get(key);
+    const one = known ?? { chunks: [], sinceMs: this.#nowMs(), missing: count, bytes: 0 };
+    this.#pending.set(key, one);
+    if (one.chunks[number] !== undefined) return undefined;
+    const content = datagram.subarray(chunkHeadBytes);
+    one.chunks[number] = content;
+    one.bytes += content.length;
+    one.missing -= 1;
+    if (one.missing > 0 && one.bytes <= this.#maxBytes) return undefined;
+    this.#pending.delete(key);
+    if (one.missing === 0) return Buffer.concat(one.chunks.map((chunk) => chunk ?? nothing));
+    this.#onIncomplete();
+    return undefined;
+  }
+
+  #forget(): void {
+    const oldestMs = this.#nowMs() - maxAgeMs;
+    for (const [key, { sinceMs }] of this.#pending) {
+      if (sinceMs > oldestMs && this.#pending.size < maxPending) return;
+      this.#pending.delete(key);
+      this.#onIncomplete();
+    }
+  }
+}
+
+function inflate(message: Buffer, maxOutputLength: number): Buffer {
+  try {
+    if (message[0] === 0x1f && message[1] === 0x8b) return gunzipSync(message, { maxOutputLength });
+    if (message[0] === 0x78) return inflateSync(message, { maxOutputLength });
+  } catch {
+    // Not JSON either, so that it is counted as rejected.
+  }
+  return message;
+}
