@@ -7,6 +7,7 @@ import type { Connection } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
 import {
   type CountKey,
+  compileLogParts,
   compilePartCounts,
   compilePartSpans,
   type LogPartRow,
@@ -15,7 +16,9 @@ import {
 } from '../sql/part-counts.ts';
 import type { Placement } from '../sql/tables.ts';
 import type { Minutes } from './minutes.ts';
+import { createEntries, nameOf, partOf } from './count-entries.ts';
 import { type PartCounts, toPartCounts } from './part-counts.ts';
+import { sourcesOf } from './part-list.ts';
 
 /** An account, and fields by which its logs are counted. */
 export type FieldsKey = Omit<CountKey, 'part'>;
@@ -27,10 +30,16 @@ export interface CountCache {
   get(key: CountKey): PartCounts | undefined;
   /** Counts parts in the background that lie mostly within the minutes and are not counted. */
   want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], minutes: Minutes): void;
-  /** Forgets parts that are gone. */
-  keepOnly(parts: readonly LogPartRow[]): void;
+  /** Takes over the counts of merged parts, and forgets parts that are gone. */
+  follow(parts: readonly LogPartRow[]): void;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
+}
+
+interface Wanted {
+  readonly parts: readonly LogPartRow[];
+  readonly keys: readonly FieldsKey[];
+  readonly minutes: Minutes;
 }
 
 /** Which parts are worth counting, and when. */
@@ -58,17 +67,8 @@ export const countDefaults: CountOptions = {
   maxCountsKept: 8_000_000,
 };
 
-/** Dropped counts are not made again sooner, or those of one read would displace each other. */
-const restMs = 600_000;
 const nanosPerMinute = 60_000_000_000;
 
-/** When it was dropped, as others needed the memory. */
-type Dropped = { readonly droppedAtMs: number };
-interface Kept {
-  readonly counts: PartCounts;
-  usedAtMs: number;
-}
-type Entry = Kept | 'counting' | 'too many' | Dropped;
 /** Minutes since 1970. */
 type Span = readonly [from: number, until: number];
 
@@ -80,6 +80,9 @@ export function createCountCache(
   const entries = createEntries(maxCountsKept);
   const spans = createPartSpans(connection, placement);
   let work: Promise<void> | undefined;
+  /** What was wanted last while others were counted. */
+  let next: Wanted | undefined;
+  let listed: readonly LogPartRow[] = [];
 
   async function count(key: CountKey, rows: number): Promise<void> {
     const name = nameOf(key);
@@ -89,7 +92,9 @@ export function createCountCache(
       const statement = compilePartCounts(placement, key, { step, maxCounts });
       try {
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
-        if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
+        // A statement finds no rows of a part that a merge has replaced.
+        if (!(await isActive(key.part))) entries.delete(name);
+        else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
         return;
       } catch (error) {
         if (exceededLimit(error) !== undefined) continue;
@@ -99,6 +104,12 @@ export function createCountCache(
       }
     }
     entries.set(name, 'too many');
+  }
+
+  /** A part that is gone never comes back, so its rows were all there before. */
+  async function isActive(part: string): Promise<boolean> {
+    const parts = await connection.query<LogPartRow>('housekeeping', compileLogParts(placement));
+    return parts.some(([name]) => name === part);
   }
 
   async function countAll(
@@ -119,90 +130,43 @@ export function createCountCache(
     ageSeconds >= minAgeSeconds &&
     !entries.isSettled(nameOf({ ...key, part }));
 
+  async function countNext(): Promise<void> {
+    while (next !== undefined) {
+      const { parts, keys, minutes } = next;
+      next = undefined;
+      for (const key of keys) {
+        const waiting = parts.filter((part) => isWaiting(part, key));
+        // A later read tries again.
+        await countAll(waiting, key, minutes).catch(() => undefined);
+      }
+    }
+  }
+
   return {
     hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
     get: (key) => entries.counts(nameOf(key)),
     want(parts, keys, minutes) {
-      if (work !== undefined) return;
-      const waiting = keys.map((key) => parts.filter((part) => isWaiting(part, key)));
-      if (waiting.every((some) => some.length === 0)) return;
-      const countEach = async () => {
-        for (const [i, key] of keys.entries()) await countAll(waiting[i]!, key, minutes);
-      };
-      work = countEach()
-        .catch(() => undefined)
-        .finally(() => {
-          work = undefined;
-        });
+      if (!keys.some((key) => parts.some((part) => isWaiting(part, key)))) return;
+      next = { parts, keys, minutes };
+      work ??= countNext().finally(() => {
+        work = undefined;
+      });
     },
-    keepOnly(parts) {
+    follow(parts) {
+      const known = new Set(listed.map(([part]) => part));
+      for (const part of parts) {
+        if (known.has(part[0])) continue;
+        const sources = sourcesOf(part, listed).map(([name]) => name);
+        if (sources.length > 0)
+          entries.inherit(part[0], sources, Number(part[1]) / minLogsPerCount);
+      }
+      listed = parts;
       const present = new Set(parts.map(([part]) => part));
       entries.keepOnly(present);
       spans.keepOnly(present);
     },
     settled: async () => work,
   };
-}
-
-/** By name. Of the counts that take too much memory, those large and long unused go first. */
-function createEntries(maxCountsKept: number) {
-  const entries = new Map<string, Entry>();
-  const keptOf = (entry: Entry | undefined) =>
-    typeof entry === 'object' && 'counts' in entry ? entry : undefined;
-  const sizeOf = (entry: Entry | undefined) => keptOf(entry)?.counts.size ?? 0;
-  let size = 0;
-
-  function set(name: string, entry: Entry | undefined): void {
-    size += sizeOf(entry) - sizeOf(entries.get(name));
-    if (entry === undefined) entries.delete(name);
-    else entries.set(name, entry);
-  }
-
-  function dropOne(): void {
-    const nowMs = performance.now();
-    const cost = (entry: Entry) => sizeOf(entry) * (nowMs - (keptOf(entry)?.usedAtMs ?? nowMs));
-    let worst: readonly [string, Entry] | undefined;
-    for (const each of entries) {
-      if (worst === undefined || cost(each[1]) > cost(worst[1])) worst = each;
-    }
-    set(worst![0], { droppedAtMs: nowMs });
-  }
-
-  return {
-    has: (name: string) => entries.has(name),
-    /** Whether it need not be counted now. */
-    isSettled(name: string): boolean {
-      const entry = entries.get(name);
-      if (typeof entry !== 'object' || 'counts' in entry) return entry !== undefined;
-      return performance.now() - entry.droppedAtMs < restMs;
-    },
-    delete: (name: string) => set(name, undefined),
-    set,
-    keep(name: string, counts: PartCounts): void {
-      // Before the new ones are there, so that those are not dropped.
-      while (size > 0 && size + counts.size > maxCountsKept) dropOne();
-      set(name, { counts, usedAtMs: performance.now() });
-    },
-    counts(name: string): PartCounts | undefined {
-      const kept = keptOf(entries.get(name));
-      if (kept !== undefined) kept.usedAtMs = performance.now();
-      return kept?.counts;
-    },
-    hasCounts(ending: string): boolean {
-      return [...entries].some(([name, entry]) => sizeOf(entry) > 0 && name.endsWith(ending));
-    },
-    keepOnly(present: ReadonlySet<string>): void {
-      for (const name of entries.keys()) if (!present.has(partOf(name))) set(name, undefined);
-    },
-  };
-}
-
-function nameOf({ part, accountId, fields }: CountKey): string {
-  return [part, accountId, ...fields.map(encodeURIComponent)].join(' ');
-}
-
-function partOf(name: string): string {
-  return name.slice(0, name.indexOf(' '));
 }
 
 /** The event times of an account in each part; undefined = none of its granules. */

@@ -103,19 +103,20 @@ function bucketRows(
   sums: Sums<HistogramRow>,
 ): HistogramRow[] {
   const edges = bucketEdgesMs(plan);
-  const counts = new Map<string, number[]>();
+  const bucketsOf = new Map<string, number[]>();
   for (const part of sums.counts[0]!) {
     const isWhole = wholeSteps(part.minutes);
-    eachMatch(part, plan.groupBy, query.filter, (value, group) => {
-      const buckets = counts.get(value) ?? edges.map(() => 0);
-      counts.set(value, buckets);
-      for (let i = 0; i < group.minutes.length; i++) {
-        const minute = group.minutes[i]!;
-        if (isWhole(minute)) buckets[bucketOf(edges, minute * 60_000)]! += group.counts[i]!;
+    const { minutes, counts } = part.counts;
+    eachMatch(part, plan.groupBy, query.filter, (value, from, until) => {
+      const buckets = bucketsOf.get(value) ?? edges.map(() => 0);
+      bucketsOf.set(value, buckets);
+      for (let i = from; i < until; i++) {
+        const minute = minutes[i]!;
+        if (isWhole(minute)) buckets[bucketOf(edges, minute * 60_000)]! += counts[i]!;
       }
     });
   }
-  return [...counts].flatMap(([value, buckets]) =>
+  return [...bucketsOf].flatMap(([value, buckets]) =>
     buckets.flatMap((count, bucket): HistogramRow[] =>
       count === 0 ? [] : [[bucket, value, String(count)]],
     ),
@@ -146,11 +147,10 @@ function valueCounts(
   for (const [i, field] of plan.fields.entries()) {
     for (const part of counts[i]!) {
       const isWhole = wholeSteps(part.minutes);
-      eachMatch(part, field, query.filter, (value, group) => {
+      const { minutes, counts: numbers } = part.counts;
+      eachMatch(part, field, query.filter, (value, from, until) => {
         let sum = 0;
-        for (let k = 0; k < group.minutes.length; k++) {
-          if (isWhole(group.minutes[k]!)) sum += group.counts[k]!;
-        }
+        for (let k = from; k < until; k++) if (isWhole(minutes[k]!)) sum += numbers[k]!;
         if (sum > 0) add(i, value, sum);
       });
     }

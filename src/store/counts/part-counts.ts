@@ -15,44 +15,79 @@ import type { LogFilter } from '../../model/plan.ts';
 import type { CountField, CountStep, PartCountRow } from '../sql/part-counts.ts';
 import type { Minutes } from './minutes.ts';
 
+/** Columns, since there may be as many groups as combinations of service, host and severity. */
 export interface PartCounts {
   readonly step: CountStep;
-  readonly groups: readonly CountGroup[];
+  /** Streams and values of the groups, which refer to them by index. */
+  readonly texts: readonly string[];
+  /** The stream of each group. */
+  readonly streams: Uint32Array;
+  /** For each field that is counted, in order, its value in each group. */
+  readonly values: readonly Uint32Array[];
+  /** Index of the first count of each group, and the number of all counts. */
+  readonly starts: Uint32Array;
+  /** First minutes of steps since 1970, one for each count; a group may have a step twice. */
+  readonly minutes: Int32Array;
+  readonly counts: Uint32Array;
   /** First minutes of the first and the last step with logs; from > until = none. */
   readonly span: readonly [from: number, until: number];
-  /** Memory in units of one count; a group takes as much as 40 of them. */
+  /** Memory in units of one count, 8 bytes; a text takes as much as 10 of them. */
   readonly size: number;
 }
 
-export interface CountGroup {
-  readonly streamId: string;
-  /** In the order of the fields that are counted. */
-  readonly values: readonly string[];
-  /** First minutes of steps since 1970, one for each count. */
-  readonly minutes: Int32Array;
-  readonly counts: Uint32Array;
-}
-
 export function toPartCounts(step: CountStep, rows: readonly PartCountRow[]): PartCounts {
-  const groups = rows.map(([streamId, values, minutes, counts]) => ({
-    streamId,
-    values,
-    minutes: Int32Array.from(minutes),
-    counts: Uint32Array.from(counts),
-  }));
-  const size = groups.reduce((sum, { counts }) => sum + counts.length + 40, 0);
-  return { step, groups, span: spanOf(groups), size };
+  const indexes = new Map<string, number>();
+  const indexOf = (text: string) => {
+    const index = indexes.get(text) ?? indexes.size;
+    indexes.set(text, index);
+    return index;
+  };
+  const total = rows.reduce((sum, [, , minutes]) => sum + minutes.length, 0);
+  const fields = rows[0]?.[1].length ?? 0;
+  const streams = new Uint32Array(rows.length);
+  const values = Array.from({ length: fields }, () => new Uint32Array(rows.length));
+  const starts = new Uint32Array(rows.length + 1);
+  const all = { minutes: new Int32Array(total), counts: new Uint32Array(total) };
+  for (const [i, [streamId, texts, minutes, counts]] of rows.entries()) {
+    streams[i] = indexOf(streamId);
+    for (const [k, text] of texts.entries()) values[k]![i] = indexOf(text);
+    all.minutes.set(minutes, starts[i]);
+    all.counts.set(counts, starts[i]);
+    starts[i + 1] = starts[i]! + minutes.length;
+  }
+  const size = total + (rows.length * (2 + fields)) / 2 + indexes.size * 10;
+  const span = spanOf(all.minutes);
+  return { step, texts: [...indexes.keys()], streams, values, starts, ...all, span, size };
 }
 
-function spanOf(groups: readonly CountGroup[]): PartCounts['span'] {
+function spanOf(minutes: Int32Array): PartCounts['span'] {
   let [from, until] = [Infinity, -Infinity];
-  for (const { minutes } of groups) {
-    for (const minute of minutes) {
-      from = Math.min(from, minute);
-      until = Math.max(until, minute);
-    }
+  for (const minute of minutes) {
+    from = Math.min(from, minute);
+    until = Math.max(until, minute);
   }
   return [from, until];
+}
+
+/** @param all counts by the same fields and step, at least one */
+export function addPartCounts(all: readonly PartCounts[]): PartCounts {
+  if (all.length === 1) return all[0]!;
+  const groups = new Map<string, [string, string[], number[], number[]]>();
+  for (const part of all) {
+    const { texts, streams, values, starts } = part;
+    for (let i = 0; i < streams.length; i++) {
+      const own = values.map((column) => texts[column[i]!]!);
+      const streamId = texts[streams[i]!]!;
+      const key = JSON.stringify([streamId, own]);
+      const group = groups.get(key) ?? [streamId, own, [], []];
+      groups.set(key, group);
+      for (let k = starts[i]!; k < starts[i + 1]!; k++) {
+        group[2].push(part.minutes[k]!);
+        group[3].push(part.counts[k]!);
+      }
+    }
+  }
+  return toPartCounts(all[0]!.step, [...groups.values()]);
 }
 
 /** Whether the counts by some fields can tell which logs match. */
@@ -116,18 +151,19 @@ export interface CountedPart {
   readonly minutes: Minutes;
 }
 
-/** Calls `add` with each group that matches, and the value that it has in `field`. */
+/** Calls `add` with the value of each group that matches, and the range of its counts. */
 export function eachMatch(
   { fields, counts }: CountedPart,
   field: GroupField | undefined,
   filter: LogFilter,
-  add: (value: string, group: CountGroup) => void,
+  add: (value: string, from: number, until: number) => void,
 ): void {
-  const matches = groupFilter(filter, fields);
-  const index = fields.indexOf(field as CountField);
-  for (const group of counts.groups) {
-    if (!matches(group)) continue;
-    add(field === 'streamId' ? group.streamId : (group.values[index] ?? ''), group);
+  const { texts, streams, starts } = counts;
+  const matches = groupFilter(filter, fields, counts);
+  const column =
+    field === 'streamId' ? streams : counts.values[fields.indexOf(field as CountField)];
+  for (let i = 0; i < streams.length; i++) {
+    if (matches(i)) add(column === undefined ? '' : texts[column[i]!]!, starts[i]!, starts[i + 1]!);
   }
 }
 
@@ -138,26 +174,35 @@ export function wholeSteps({ step, from, until, cut }: Minutes): (minute: number
     minute >= from && minute < until && (isCut.size === 0 || !isCut.has(minute - (minute % step)));
 }
 
-/** The conditions of `whereSql` that counts can answer. */
+/** The conditions of `whereSql` that counts can answer, tested once for each text. */
 function groupFilter(
-  filter: LogFilter,
+  { streams, equal, excluded, minSeverity }: LogFilter,
   fields: readonly CountField[],
-): (group: CountGroup) => boolean {
-  const streamIds = new Set(filter.streams.map(({ streamId }) => streamId));
-  const wanted = valueSets(filter.equal, fields);
-  const excluded = valueSets(filter.excluded?.equal ?? new Map(), fields);
-  const severity = fields.indexOf('severity');
-  const { minSeverity = 0 } = filter;
-  return ({ streamId, values }) =>
-    streamIds.has(streamId) &&
-    (minSeverity === 0 || (levelNumbers(values[severity]!)[0] ?? 0) >= minSeverity) &&
-    wanted.every(([index, set]) => set.has(values[index]!)) &&
-    !excluded.some(([index, set]) => set.has(values[index]!));
+  counts: PartCounts,
+): (group: number) => boolean {
+  const conditions: (readonly [column: Uint32Array, isWanted: Uint8Array])[] = [];
+  const add = (column: Uint32Array | undefined, test: (text: string) => boolean) => {
+    // A part without groups has no columns.
+    if (column !== undefined)
+      conditions.push([column, Uint8Array.from(counts.texts, (text) => +test(text))]);
+  };
+  const columnOf = (field: CountField) => counts.values[fields.indexOf(field)];
+  const streamIds = new Set(streams.map(({ streamId }) => streamId));
+  add(counts.streams, (text) => streamIds.has(text));
+  for (const [field, values] of equal) {
+    const wanted = storedValues(field, values);
+    add(columnOf(field), (text) => wanted.has(text));
+  }
+  for (const [field, values] of excluded?.equal ?? []) {
+    const unwanted = storedValues(field, values);
+    add(columnOf(field), (text) => !unwanted.has(text));
+  }
+  if (minSeverity !== undefined) {
+    add(columnOf('severity'), (text) => (levelNumbers(text)[0] ?? 0) >= minSeverity);
+  }
+  return (group) => conditions.every(([column, isWanted]) => isWanted[column[group]!] === 1);
 }
 
-function valueSets(equal: LogFilter['equal'], fields: readonly CountField[]) {
-  return [...equal].map(([field, values]) => {
-    const stored = values.map((value) => toStoredValue(field, value));
-    return [fields.indexOf(field), new Set(stored)] as const;
-  });
+function storedValues(field: EqualityField, values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.map((value) => toStoredValue(field, value)));
 }

@@ -49,3 +49,29 @@ export function hasNames(all: readonly LogPartRow[], some: readonly LogPartRow[]
   const names = new Set(all.map(([name]) => name));
   return some.every(([name]) => names.has(name));
 }
+
+/**
+ * The parts of an earlier list whose rows a new part has, exactly: a mutation that builds an index
+ * or a merge made it from them. ClickHouse numbers blocks as it commits them, so a list with the
+ * first and the last block of a part has every part between them. An equal number of rows tells
+ * that none was deleted.
+ * @returns empty if they are not known
+ */
+export function sourcesOf(part: LogPartRow, before: readonly LogPartRow[]): readonly LogPartRow[] {
+  const [day, first, last] = blocksOf(part);
+  const within = before.filter((each) => {
+    const [ownDay, ownFirst, ownLast] = blocksOf(each);
+    return ownDay === day && ownFirst >= first && ownLast <= last;
+  });
+  const rows = within.reduce((sum, each) => sum + Number(each[1]), 0);
+  const isWhole =
+    within.some((each) => blocksOf(each)[1] === first) &&
+    within.some((each) => blocksOf(each)[2] === last);
+  return isWhole && rows === Number(part[1]) ? within : [];
+}
+
+/** Names are `day_first_last_level`, and a mutation adds its number. */
+function blocksOf([name]: LogPartRow): [day: string, first: number, last: number] {
+  const [day = '', first, last] = name.split('_');
+  return [day, Number(first), Number(last)];
+}

@@ -5,6 +5,7 @@ import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
+  compileLargestAccount,
   compileLogParts,
   type CountField,
   type CountStep,
@@ -18,7 +19,7 @@ import {
   createCountCache,
   type FieldsKey,
 } from './count-cache.ts';
-import type { Minutes } from './minutes.ts';
+import { type Minutes, minutesOf } from './minutes.ts';
 import type { CountedPart, CountQuery, PartCounts } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 
@@ -42,8 +43,9 @@ export interface PartSums {
   close(): void;
 }
 
-/** What an overview asks for, counted with the first question. */
+/** What an overview asks for, counted before the first question. */
 const usualFields = [['severity'], ['serviceName'], ['host']] as const satisfies EqualityField[][];
+const allMinutes = minutesOf({ fromNanos: undefined, untilNanos: undefined });
 const allTogether = equalityFields.filter((field) => usualFields.flat().includes(field as never));
 
 /** Merges and inserts between the statements of a read make it start again. */
@@ -70,10 +72,26 @@ export function createPartSums(
       if (performance.now() - atMs > followMs) lastReads.delete(accountId);
     }
     const [accountId] = lastReads.keys();
-    if (accountId === undefined) return;
+    if (accountId === undefined) {
+      void countUnasked().catch(() => undefined);
+      return;
+    }
     parts.inBackground(accountId, (listed) => {
-      cache.keepOnly(listed);
+      cache.follow(listed);
       for (const { keys, minutes } of lastReads.values()) cache.want(listed, keys, minutes);
+    });
+  }
+
+  /** Before the first read, what an overview of the largest account asks for. */
+  async function countUnasked(): Promise<void> {
+    const statement = compileLargestAccount(placement);
+    const [row] = await connection.query<[string]>('housekeeping', statement);
+    if (row === undefined) return;
+    const [accountId] = row;
+    const keys = usualFields.map((fields) => ({ accountId, fields }));
+    parts.inBackground(accountId, (listed) => {
+      cache.follow(listed);
+      cache.want(listed, keys, allMinutes);
     });
   }
 
@@ -102,7 +120,7 @@ export function createPartSums(
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const isOld = listed !== undefined;
         listed ??= await parts.list(context);
-        cache.keepOnly(listed);
+        cache.follow(listed);
         cache.want(listed, wanted, query.minutes[1]);
         const { counts, scopes } = sortParts(cache, listed, query);
         if (counts[0]!.length === 0) return undefined;
@@ -165,13 +183,17 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
 }
 
 /** By the fields of the query, or else by more; those by hour answer if few hours are cut. */
-function wideKey(key: FieldsKey, { minutes }: CountQuery): FieldsKey | undefined {
+function fittingKeys(key: FieldsKey, { minutes }: CountQuery): FieldsKey[] {
+  const wider = usualFields.filter((fields) => isSubset(key.fields, fields));
   const isWide = minutes[60].cut.length <= 2 && isSubset(key.fields, allTogether);
-  return isWide ? { ...key, fields: allTogether } : undefined;
+  return [key.fields, ...wider, ...(isWide ? [allTogether] : [])].map((fields) => ({
+    ...key,
+    fields,
+  }));
 }
 
 function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery) {
-  for (const { accountId, fields } of [key, wideKey(key, query) ?? key]) {
+  for (const { accountId, fields } of fittingKeys(key, query)) {
     const counts = cache.get({ part, accountId, fields });
     if (counts !== undefined) return { fields, counts };
   }
@@ -179,7 +201,7 @@ function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery
 }
 
 function hasSome(cache: CountCache, key: FieldsKey, query: CountQuery): boolean {
-  return cache.hasSome(key) || cache.hasSome(wideKey(key, query) ?? key);
+  return fittingKeys(key, query).some((each) => cache.hasSome(each));
 }
 
 /** Those by all fields together take long to count, and only answer for several fields. */

@@ -1,5 +1,10 @@
 /** Parts of the table of logs, and counts of the logs in one of them. Pure. */
-import type { EqualityField, LabelField } from '../../model/log-fields.ts';
+import {
+  type EqualityField,
+  isLabelField,
+  type LabelField,
+  logFields,
+} from '../../model/log-fields.ts';
 import { rowValueSql } from './field-sql.ts';
 import { type Parameters, type Statement, statement } from './statement.ts';
 import { localTable, type Placement } from './tables.ts';
@@ -34,6 +39,16 @@ GROUP BY part_name`,
   );
 }
 
+/** The account with the most rows, from the primary index. */
+export function compileLargestAccount({ database }: Placement): Statement {
+  const sql = `SELECT toString(AccountId)
+FROM mergeTreeIndex('${database}', 'logs')
+GROUP BY AccountId
+ORDER BY sum(rows_in_granule) DESC, AccountId
+LIMIT 1`;
+  return { sql, params: {} };
+}
+
 /** What logs are counted by. */
 export type CountField = EqualityField | LabelField;
 
@@ -65,31 +80,48 @@ function minuteSql(step: CountStep): string {
 /** More combinations of stream and values than this take too much memory for each count. */
 const maxGroups = 100_000;
 
-/** The statement fails beyond `maxCounts`, or beyond `maxGroups`. */
+/**
+ * The statement fails beyond `maxCounts`, or beyond `maxGroups`. It groups by hashes: stream and
+ * values themselves as keys take twice the time.
+ */
 export function compilePartCounts(
   placement: Placement,
   of: CountKey,
   { step, maxCounts }: { readonly step: CountStep; readonly maxCounts: number },
 ): Statement {
-  const values = of.fields.map((_, i) => `value${i}`);
-  const keys = ['StreamId', ...values].join(', ');
   return statement((params) => {
-    const columns = of.fields.map((field, i) => `${rowValueSql(field, params)} AS value${i}`);
-    return `SELECT StreamId, CAST([${values.join(', ')}] AS Array(String)),
+    const values = of.fields.map((field) => countedSql(field, params));
+    const texts = values.map((_, i) => `toString(any(value${i}))`);
+    const columns = values.map((value, i) => `any(${value}) AS value${i}`);
+    return `SELECT any(stream), CAST([${texts.join(', ')}] AS Array(String)),
   groupArray(minute), groupArray(n)
 FROM
 (
-  SELECT ${['StreamId', ...columns].join(', ')},
+  SELECT ${['any(StreamId) AS stream', ...columns].join(', ')},
+    ${groupKeySql(['StreamId', ...values])} AS key,
     toInt32(${minuteSql(step)}) AS minute, toUInt32(count()) AS n
   FROM ${localTable(placement, 'logs')}
   WHERE AccountId = ${params.add('String', of.accountId)}
     AND _part = ${params.add('String', of.part)}
-  GROUP BY ${keys}, minute
+  GROUP BY key, minute
 )
-GROUP BY ${keys}
+GROUP BY key
 SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
   max_result_rows = ${maxGroups}, result_overflow_mode = 'throw'`;
   });
+}
+
+/** A column of few values is hashed by value, not by row. */
+function countedSql(field: CountField, params: Parameters): string {
+  if (field === 'severity' || isLabelField(field)) return rowValueSql(field, params);
+  return logFields[field].column;
+}
+
+/** Rotated, so that equal values of two fields do not cancel each other. */
+function groupKeySql(values: readonly string[]): string {
+  return values
+    .map((value, i) => `bitRotateLeft(sipHash64(${value}), ${i})`)
+    .reduce((all, one) => `bitXor(${all}, ${one})`);
 }
 
 /** Limits a read to parts of the table, and to steps of event time by their first minutes. */
