@@ -7,6 +7,7 @@ import type { Connection } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
 import {
   type CountKey,
+  compileLargestAccount,
   compileLogParts,
   compilePartCounts,
   compilePartSpans,
@@ -32,6 +33,8 @@ export interface CountCache {
   want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], minutes: Minutes): void;
   /** Takes over the counts of merged parts, and forgets parts that are gone. */
   follow(parts: readonly LogPartRow[]): void;
+  /** The account with the most rows; undefined without rows. */
+  largestAccount(): Promise<string | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
 }
@@ -60,8 +63,8 @@ export interface CountOptions {
 
 export const countDefaults: CountOptions = {
   minPartRows: 50_000,
-  minAgeSeconds: 20,
-  minLogsPerCount: 8,
+  minAgeSeconds: 5,
+  minLogsPerCount: 4,
   lookEveryMs: 1_000,
   followEveryMs: 15_000,
   maxCountsKept: 8_000_000,
@@ -93,7 +96,7 @@ export function createCountCache(
       try {
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
         // A statement finds no rows of a part that a merge has replaced.
-        if (!(await isActive(key.part))) entries.delete(name);
+        if (!(await isActive(connection, placement, key.part))) entries.delete(name);
         else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
         return;
       } catch (error) {
@@ -104,12 +107,6 @@ export function createCountCache(
       }
     }
     entries.set(name, 'too many');
-  }
-
-  /** A part that is gone never comes back, so its rows were all there before. */
-  async function isActive(part: string): Promise<boolean> {
-    const parts = await connection.query<LogPartRow>('housekeeping', compileLogParts(placement));
-    return parts.some(([name]) => name === part);
   }
 
   async function countAll(
@@ -153,20 +150,47 @@ export function createCountCache(
       });
     },
     follow(parts) {
-      const known = new Set(listed.map(([part]) => part));
-      for (const part of parts) {
-        if (known.has(part[0])) continue;
-        const sources = sourcesOf(part, listed).map(([name]) => name);
-        if (sources.length > 0)
-          entries.inherit(part[0], sources, Number(part[1]) / minLogsPerCount);
-      }
+      inheritCounts(entries, { before: listed, parts, minLogsPerCount });
       listed = parts;
       const present = new Set(parts.map(([part]) => part));
       entries.keepOnly(present);
       spans.keepOnly(present);
     },
+    async largestAccount() {
+      const statement = compileLargestAccount(placement);
+      const [row] = await connection.query<[string]>('housekeeping', statement);
+      return row?.[0];
+    },
     settled: async () => work,
   };
+}
+
+/** A part that is gone never comes back, so all rows of one that is there were there before. */
+async function isActive(
+  connection: Pick<Connection, 'query'>,
+  placement: Placement,
+  part: string,
+): Promise<boolean> {
+  const parts = await connection.query<LogPartRow>('housekeeping', compileLogParts(placement));
+  return parts.some(([name]) => name === part);
+}
+
+interface NewParts {
+  readonly before: readonly LogPartRow[];
+  readonly parts: readonly LogPartRow[];
+  readonly minLogsPerCount: number;
+}
+
+function inheritCounts(
+  entries: ReturnType<typeof createEntries>,
+  { before, parts, minLogsPerCount }: NewParts,
+): void {
+  const known = new Set(before.map(([part]) => part));
+  for (const part of parts.filter(([name]) => !known.has(name))) {
+    const sources = sourcesOf(part, before).map(([name]) => name);
+    if (sources.length === 0) continue;
+    entries.inherit(part[0], sources, Number(part[1]) / minLogsPerCount);
+  }
 }
 
 /** The event times of an account in each part; undefined = none of its granules. */

@@ -183,8 +183,8 @@ function groupFilter(
   const conditions: (readonly [column: Uint32Array, isWanted: Uint8Array])[] = [];
   const add = (column: Uint32Array | undefined, test: (text: string) => boolean) => {
     // A part without groups has no columns.
-    if (column !== undefined)
-      conditions.push([column, Uint8Array.from(counts.texts, (text) => +test(text))]);
+    if (column === undefined) return;
+    conditions.push([column, Uint8Array.from(counts.texts, (text) => Number(test(text)))]);
   };
   const columnOf = (field: CountField) => counts.values[fields.indexOf(field)];
   const streamIds = new Set(streams.map(({ streamId }) => streamId));

@@ -5,7 +5,6 @@ import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
-  compileLargestAccount,
   compileLogParts,
   type CountField,
   type CountStep,
@@ -84,10 +83,8 @@ export function createPartSums(
 
   /** Before the first read, what an overview of the largest account asks for. */
   async function countUnasked(): Promise<void> {
-    const statement = compileLargestAccount(placement);
-    const [row] = await connection.query<[string]>('housekeeping', statement);
-    if (row === undefined) return;
-    const [accountId] = row;
+    const accountId = await cache.largestAccount();
+    if (accountId === undefined) return;
     const keys = usualFields.map((fields) => ({ accountId, fields }));
     parts.inBackground(accountId, (listed) => {
       cache.follow(listed);
