@@ -53,7 +53,7 @@ export function createStatusRoutes(
   parts: StatusParts,
   limits: MetricsLimits,
 ): readonly StatusRoute[] {
-  const startTime = new Date(parts.now()).toISOString();
+  const startTime = new Date(performance.timeOrigin).toISOString();
   const flags = {
     'query.lookback-delta': '5m',
     'query.max-samples': String(limits.maxQuerySamples),
