@@ -372,10 +372,10 @@ suite('exploring logs', { skip }, () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/range=2h/);
     await open();
-    await page.getByLabel('From').fill('tomorrow');
+    await page.getByLabel('From', { exact: true }).fill('tomorrow');
     await page.getByLabel('Until').press('Enter');
     await page.getByRole('alert').getByText('“tomorrow” is not a time').waitFor();
-    await page.getByLabel('From').fill('2026-01-01T00:00:00+01:00');
+    await page.getByLabel('From', { exact: true }).fill('2026-01-01T00:00:00+01:00');
     await page.getByLabel('Until').fill('now');
     await page.keyboard.press('Enter');
     await page.waitForURL(/from=2025-12-31T23:00:00.000Z/);
