@@ -41,7 +41,7 @@ after(async () => {
 });
 
 test('finds each page, and tries each command below', () => {
-  assert.equal(pages.length, 14, pages.map(({ path }) => path).join(' '));
+  assert.equal(pages.length, 15, pages.map(({ path }) => path).join(' '));
   const tried = new Set([...curls, ...exports, ...vmagents, ...weirs]);
   assert.deepEqual(
     commands.filter((command) => !tried.has(command)),
