@@ -7,8 +7,8 @@ import type { SeriesMemo } from '../../../codec/series-memo.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { Label } from '../../../model/metric-plan.ts';
 import type { DecodeContext } from '../../../model/protocol.ts';
-import type { WarningCounts } from '../log-record.ts';
-import type { AttributeReader } from './attribute-reader.ts';
+import { WarningCounts } from '../log-record.ts';
+import { AttributeReader } from './attribute-reader.ts';
 import { DataPoint, toTime } from './data-point.ts';
 import { type LabelRules, type ResourceLabels, toPointLabels } from './metric-labels.ts';
 import { type Metric, metricWarnings } from './metric-reader.ts';
@@ -60,6 +60,8 @@ export class PointReader {
   readonly #parts: MetricsParts;
   readonly #wire: ProtobufWire;
   readonly #attributes: AttributeReader;
+  /** Without warnings: those of a known series are not read again. */
+  readonly #ofSeries: AttributeReader;
   readonly #series: PointSeries;
   readonly #rows: PointRows;
   readonly #point = new DataPoint();
@@ -81,6 +83,7 @@ export class PointReader {
     this.#parts = parts;
     this.#wire = wire;
     this.#attributes = attributes;
+    this.#ofSeries = new AttributeReader(wire, new WarningCounts(), context.limits.maxDepth);
     this.rejections = new Rejections(context.limits.maxRejections);
     this.#series = new PointSeries(memo, labels);
     const shared = { writer, series: this.#series, totals, maxLabelBytes, warnings };
@@ -148,7 +151,7 @@ export class PointReader {
     this.#lastMs = Math.max(this.#lastMs, point.timeMs);
     this.#series.openPoint(wire.bytes, point.attributes, () => {
       this.#cost += newSeriesCost;
-      const attributes = this.#attributes.readRanges(point.attributes);
+      const attributes = this.#ofSeries.readRanges(point.attributes);
       return toPointLabels(attributes, owner, this.#parts.options.rules) ?? badLabelName;
     });
     const exemplars = metric.kind === 'gauge' ? [] : this.#readExemplars(point);
