@@ -2,7 +2,13 @@
 import { configSchema } from '../src/config/schema.ts';
 import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
 import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
+import { createDatadog } from '../src/protocols/json-logs/datadog/datadog.ts';
+import { createElasticsearch } from '../src/protocols/json-logs/elasticsearch/elasticsearch.ts';
+import { createGelf } from '../src/protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
+import { createLines } from '../src/protocols/json-logs/lines.ts';
+import { createLoki } from '../src/protocols/json-logs/loki/loki.ts';
+import { createSplunkHec } from '../src/protocols/json-logs/splunk/hec.ts';
 import { createOtlpHttp } from '../src/protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../src/protocols/remote-write/remote-write.ts';
@@ -11,6 +17,7 @@ import { transformSchema } from '../src/transform/spec.ts';
 import { createTransformer } from '../src/transform/transform-batch.ts';
 import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';
+import { toBulk, toGelf, toHec, toLines, toLoki } from './log-forms.ts';
 import { createMetricCorpus, type TextFormat, toExposition } from './metric-corpus.ts';
 import { toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
 
@@ -29,6 +36,7 @@ export async function measureDecoders(
   const otlpLogs = createOtlpHttp(config);
   const promText = createPromText(config);
   const [remoteWrite] = createRemoteWrite(config);
+  const [splunkEvents] = createSplunkHec(config);
   const logs = createCorpus(seed, 32, 1000).bodies;
   const protobuf = 'application/x-protobuf';
   const decode = createDecode(jsonLogs, 'application/json');
@@ -41,6 +49,16 @@ export async function measureDecoders(
     'JSON.parse only': await measureJsonParse(logs, seconds),
     'plain JSON': await alone(jsonLogs, 'application/json', logs),
     'plain JSON, parsed and redacted': await measureDecoder(logs, seconds, decodeAndTransform),
+    'lines of JSON': await alone(createLines(config), 'application/x-ndjson', logs.map(toLines)),
+    'Loki JSON': await alone(createLoki(config), 'application/json', logs.map(toLoki)),
+    Datadog: await alone(createDatadog(config), 'application/json', logs),
+    'Elasticsearch bulk': await alone(
+      createElasticsearch(config),
+      'application/x-ndjson',
+      logs.map(toBulk),
+    ),
+    'Splunk HEC': await alone(splunkEvents, 'application/json', logs.map(toHec)),
+    GELF: await alone(createGelf(config), 'application/json', logs.map(toGelf)),
     'OTLP protobuf': await alone(otlpLogs, protobuf, logs.map(toOtlpProtobuf)),
     'OTLP JSON': await alone(otlpLogs, 'application/json', logs.map(toOtlpJson)),
     'remote_write, inflated': await alone(remoteWrite, protobuf, writeRequests(seed)),

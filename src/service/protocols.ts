@@ -1,6 +1,7 @@
 /** The list of wire protocols. */
 import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
+import { createInflux } from '../protocols/influx/influx.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
 import { createForward } from '../protocols/forward/forward.ts';
 import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
@@ -30,6 +31,7 @@ export function createProtocols(config: Config): Protocol[] {
     ...createOtlpMetrics(config),
     createPromText(config),
     ...createRemoteWrite(config),
+    createInflux(config),
     createSyslog(config, createPiecesDecoder()),
     createForward(config, createPiecesDecoder()),
   ];

@@ -28,6 +28,8 @@ const toDatadog = (body: Buffer): Sent => ({
 
 const toBulk = (body: Buffer): Sent => ({ way: 'bulk', headers: { 'content-type': ndjson }, body });
 
+const toInflux = (body: Buffer): Sent => ({ way: 'influx', headers: {}, body });
+
 const lokiProtobuf = (message: Buffer): Sent =>
   toLoki('application/x-protobuf', compressSync(message));
 
@@ -214,5 +216,24 @@ export const lineBombs: readonly Bomb[] = [
     name: 'five million lines of Splunk with metadata',
     expected: [413],
     make: () => ({ way: 'raw', headers: {}, body: repeated('x\n', largeBytes) }),
+  },
+  {
+    name: 'a line of InfluxDB with three million fields',
+    expected: [413],
+    make: () => toInflux(jsonAround('m a=1', ',a=1', '\n', largeBytes)),
+  },
+  {
+    name: 'a line of InfluxDB whose fields each repeat tags of 60 KiB',
+    expected: [413],
+    make: () => {
+      const tags = Array.from({ length: 40 }, (_, n) => `,t${n}=${'x'.repeat(1500)}`).join('');
+      const fields = Array.from({ length: 100_000 }, (_, n) => `f${n}=1`).join(',');
+      return toInflux(Buffer.from(`m${tags} ${fields}\n`));
+    },
+  },
+  {
+    name: 'a line of InfluxDB with five million line breaks in its texts',
+    expected: [204],
+    make: () => toInflux(repeated('m a="\n', largeBytes)),
   },
 ];

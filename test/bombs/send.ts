@@ -21,6 +21,7 @@ export type Way =
   | 'otlp'
   | 'push'
   | 'write'
+  | 'influx'
   | 'grpc';
 
 export interface Sent {
@@ -46,6 +47,10 @@ export function send(target: Target, sent: Sent): Promise<number> {
     raw: [new URL(`services/collector/raw?source=${'x'.repeat(900)}`, json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],
+    influx: [
+      prometheus.writeUrl.replace('prometheus/api/v1/write', 'influx/write'),
+      prometheus.token,
+    ],
     write: [prometheus.writeUrl, prometheus.token],
   } as const;
   const [url, token] = targets[sent.way];

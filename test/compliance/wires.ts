@@ -162,6 +162,28 @@ function snappyV2Of(series: readonly WrittenSeries[]): Buffer {
   return compressSync(encodeWriteRequestV2(series));
 }
 
+const escaped = (tag: string) => tag.replaceAll(/[ ,=]/g, '\\$&');
+
+const influx: Wire = {
+  ...promText,
+  name: 'InfluxDB line protocol',
+  protocol: 'influx',
+  headers: {},
+  successStatus: 204,
+  strangeHeaders: [{ 'Content-Encoding': 'br' }],
+  malformed: Buffer.from('compliance,mark=bad\n'),
+  encode: (mark, records) =>
+    Buffer.from(
+      range(records)
+        .map((n) => `compliance,mark=${escaped(mark)},n=${n} value=1\n`)
+        .join(''),
+    ),
+  encodePartlyBad: (mark) =>
+    Buffer.from(`compliance,mark=${escaped(mark)} value=1\ncompliance value=x\n`),
+  partlyBadStatus: 400,
+  ...overHttp('influx/api/v2/write'),
+};
+
 export const wires: readonly Wire[] = [
   ...logWires,
   otlpHttpJson,
@@ -173,4 +195,5 @@ export const wires: readonly Wire[] = [
   openMetrics,
   remoteWrite,
   remoteWriteV2,
+  influx,
 ];

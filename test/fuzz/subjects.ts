@@ -20,7 +20,7 @@ import { damageText, type Words } from './damage-text.ts';
 import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
 import { forwardMessages, framesOf, syslogMessages, syslogWords } from './socket-messages.ts';
 import * as metrics from './metric-requests.ts';
-import { jsonWords, queryWords, textWords } from './words.ts';
+import { jsonWords, lineWords, queryWords, textWords } from './words.ts';
 import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
 
 /** A decoder and its input generators. */
@@ -100,6 +100,14 @@ function hecOf(lines: Buffer): Buffer {
 function bulkOf(lines: Buffer): Buffer {
   const action = '{"create":{"_index":"a"}}\n';
   return Buffer.from(lines.toString().replaceAll(/^/gm, action));
+}
+
+function influxLines(random: Random, records: number): Buffer {
+  const lines = Array.from({ length: random.integer(1, records) }, (_, n) => {
+    const value = random.pick(['1.5', '3i', 't', '"a b"', '-1e3']);
+    return `m${n % 3},host=a\\ b,n=${n} v=${value},w=1 179534160012345678${n % 10}`;
+  });
+  return Buffer.from(lines.join('\n'));
 }
 
 function lokiStreams(random: Random, records: number): LokiStream[] {
@@ -234,6 +242,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     'openmetrics',
     { protocol: 'prom_text', mediaType: 'application/openmetrics-text' },
     ofText(textWords, metrics.openMetrics),
+  ),
+  batches(
+    'influx',
+    { protocol: 'influx', mediaType: 'text/plain' },
+    ofText(lineWords, (random, records) => influxLines(random, records)),
   ),
   batches(
     'remote_write_v2',

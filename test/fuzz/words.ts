@@ -88,3 +88,18 @@ export const queryWords: Words = [
   '/',
   '-',
 ];
+
+export const lineWords: Words = [
+  '\\',
+  ',',
+  '=',
+  ' ',
+  '"',
+  '#',
+  '\n',
+  'i',
+  ',a="',
+  '1e999',
+  '-1',
+  ',db=x',
+];
