@@ -4,6 +4,7 @@ import { toJsonLogSnippets } from './json-logs.ts';
 import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
 import type { Snippet } from './snippet.ts';
+import { toLogWaySnippets, toMetricWaySnippets } from './ways-in.ts';
 
 export type Addressed = Pick<Receiver, 'kind' | 'url' | 'grpc' | 'pushUrl' | 'writeUrl' | 'caFile'>;
 
@@ -12,10 +13,16 @@ export function toSnippets(receiver: Addressed, token: string): Snippet[] {
   const { kind, url = '', grpc = '', pushUrl = '', writeUrl = '', caFile } = receiver;
   switch (kind) {
     case 'http_json':
-      return toJsonLogSnippets({ url, token, caFile });
+      return [
+        ...toJsonLogSnippets({ url, token, caFile }),
+        ...toLogWaySnippets({ url, token, caFile }),
+      ];
     case 'otlp':
       return toOtlpSnippets({ url, grpc, token, caFile });
     case 'prometheus':
-      return toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile });
+      return [
+        ...toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile }),
+        ...toMetricWaySnippets({ url: writeUrl, token, caFile }),
+      ];
   }
 }

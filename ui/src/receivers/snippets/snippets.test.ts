@@ -14,6 +14,7 @@ import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
 import { type Snippet, type SnippetBlock, tokenPlaceholder } from './snippet.ts';
 import { toSnippets } from './snippets-of.ts';
+import { toLogWaySnippets, toMetricWaySnippets } from './ways-in.ts';
 
 const { load } = createRequire(import.meta.url)('js-yaml') as { load: (text: string) => unknown };
 const kinds = ['http_json', 'otlp', 'prometheus'] as const;
@@ -51,6 +52,12 @@ test('lists the senders of each kind of receiver', () => {
     'Fluent Bit',
     'rsyslog',
     'weir send',
+    'Lines',
+    'Loki',
+    'Elasticsearch',
+    'Splunk',
+    'Datadog',
+    'GELF',
   ]);
   assert.deepEqual(titles('otlp'), [
     'OTel Collector',
@@ -67,6 +74,7 @@ test('lists the senders of each kind of receiver', () => {
     'Vector',
     'Fluent Bit',
     'curl (batch jobs)',
+    'InfluxDB',
   ]);
 });
 
@@ -142,6 +150,8 @@ test('agrees with docs/senders', () => {
     .map(({ text }) => withTokenInside(text));
   const shown = [
     ...toJsonLogSnippets({ ...rest, url: `${base}/logs` }),
+    ...toLogWaySnippets({ ...rest, url: `${base}/logs` }),
+    ...toMetricWaySnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
     ...toOtlpSnippets({ ...rest, url: `${base}/otlp/v1/logs`, grpc: 'weir.example.com:8443' }),
     ...toPrometheusSnippets({
       ...rest,
@@ -149,10 +159,15 @@ test('agrees with docs/senders', () => {
       pushUrl: `${base}/prometheus/metrics`,
     }),
   ];
+  const ofOtherSystems = /Lines|Loki|Elasticsearch|Splunk|Datadog|GELF|InfluxDB/;
   const blocks = shown
-    .filter(({ title }) => /Vector|Fluent Bit|Collector|SDK|Prometheus|vmagent/.test(title))
+    .filter(
+      ({ title }) =>
+        /Vector|Fluent Bit|Collector|SDK|Prometheus|vmagent/.test(title) ||
+        ofOtherSystems.test(title),
+    )
     .flatMap(({ title, blocks: own }) => own.map(({ text }) => ({ title, text })));
-  assert.equal(blocks.length, 13);
+  assert.equal(blocks.length, 20);
   for (const { title, text } of blocks) assert.ok(documented.includes(text), `${title}:\n${text}`);
 });
 
