@@ -216,3 +216,12 @@ export function selector(random: Random): Buffer {
   const space = random.pick(['', ' ', '\n # comment\n']);
   return Buffer.from(`up${space}{${matchers.join(`,${space}`)}${space}}`);
 }
+
+/** Lines of InfluxDB's protocol. */
+export function influxLines(random: Random, records: number): Buffer {
+  const lines = Array.from({ length: random.integer(1, records) }, (_, n) => {
+    const value = random.pick(['1.5', '3i', 't', '"a b"', '-1e3']);
+    return `m${n % 3},host=a\\ b,n=${n} v=${value},w=1 179534160012345678${n % 10}`;
+  });
+  return Buffer.from(lines.join('\n'));
+}

@@ -102,14 +102,6 @@ function bulkOf(lines: Buffer): Buffer {
   return Buffer.from(lines.toString().replaceAll(/^/gm, action));
 }
 
-function influxLines(random: Random, records: number): Buffer {
-  const lines = Array.from({ length: random.integer(1, records) }, (_, n) => {
-    const value = random.pick(['1.5', '3i', 't', '"a b"', '-1e3']);
-    return `m${n % 3},host=a\\ b,n=${n} v=${value},w=1 179534160012345678${n % 10}`;
-  });
-  return Buffer.from(lines.join('\n'));
-}
-
 function lokiStreams(random: Random, records: number): LokiStream[] {
   const events = JSON.parse(jsonLogs(random, records).toString()) as unknown;
   const list: unknown[] = Array.isArray(events) ? events : [events];
@@ -246,7 +238,7 @@ export const batchSubjects: readonly BatchSubject[] = [
   batches(
     'influx',
     { protocol: 'influx', mediaType: 'text/plain' },
-    ofText(lineWords, (random, records) => influxLines(random, records)),
+    ofText(lineWords, metrics.influxLines),
   ),
   batches(
     'remote_write_v2',
