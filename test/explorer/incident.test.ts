@@ -212,6 +212,8 @@ suite('the incident of the demo data', { skip: missingBrowser() ?? false }, () =
           const check = async (what: string) => {
             const old = page.locator('[data-stale=true], [data-is-old=true]');
             await until(async () => (await old.count()) === 0, { what: 'the answers' });
+            // Contrast is that of a page at rest.
+            await page.waitForFunction(() => document.getAnimations().length === 0);
             await assertAccessible(page, `${what} on a phone, ${colorScheme}`);
             const overflow = await page.evaluate(
               () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
