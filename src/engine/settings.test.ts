@@ -26,6 +26,15 @@ test('only reads are read-only and limited in time', () => {
   assert.equal(sessionSettings('insert', engineDefaults).get('readonly'), undefined);
 });
 
+test('only searches yield the CPU', () => {
+  const niceOf = (pool: 'read' | 'brief' | 'insert') =>
+    sessionSettings(pool, engineDefaults).get('os_threads_nice_value_query');
+  assert.deepEqual(
+    [niceOf('read'), niceOf('brief'), niceOf('insert')],
+    ['10', undefined, undefined],
+  );
+});
+
 test('caches stay below half of the memory', () => {
   const caches = [...serverSettings(engineDefaults)].filter(([name]) =>
     name.endsWith('cache_size'),

@@ -95,6 +95,8 @@ export function sessionSettings(pool: PoolName, limits: EngineSettings): Setting
     ['http_connection_timeout', '1'],
     ['input_format_parallel_parsing', '0'],
   ]);
+  // With CAP_SYS_NICE, searches use the CPU time that inserts and brief reads leave.
+  if (pool === 'read') settings.set('os_threads_nice_value_query', '10');
   // Read-only, but settings may change; a session cannot unset it.
   if (isReadPool(pool)) settings.set('readonly', '2');
   return settings;

@@ -1,5 +1,6 @@
 /** Inserts, reads and housekeeping do not wait for each other. */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { clientOf, endless, openTestEngine, until } from './harness.ts';
 
@@ -38,3 +39,24 @@ test('delays neither inserts nor housekeeping by a slow read, and bounds the que
   leaver.abort();
   assert.deepEqual(await (await waiting).json(), [{ one: 1 }]);
 });
+
+const needsCapability = process.getuid?.() === 0 && process.platform === 'linux';
+
+test('searches yield the CPU', { skip: !needsCapability && 'needs CAP_SYS_NICE' }, async (t) => {
+  const { client, engine } = await openTestEngine(t);
+  const leaver = new AbortController();
+  const search = client.query({ query: endless, abort_signal: leaver.signal });
+  search.catch(() => undefined);
+  await until(async () => niceThreads(engine.pid!) > 0);
+  leaver.abort();
+  await until(async () => niceThreads(engine.pid!) === 0);
+});
+
+/** Threads of the process with a lower priority; `man proc_pid_stat`. */
+function niceThreads(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).filter((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(afterName[16]) > 0;
+  }).length;
+}
