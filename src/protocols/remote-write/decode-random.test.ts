@@ -33,7 +33,11 @@ interface SentSeries {
     readonly value: number;
     readonly timestamp: string;
   }[];
-  readonly histograms: readonly { readonly countInt: number; readonly timestamp: string }[];
+  readonly histograms: readonly {
+    readonly countInt: number;
+    readonly zeroCountInt: number;
+    readonly timestamp: string;
+  }[];
 }
 
 const anyTime = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
@@ -50,6 +54,9 @@ const anyLabels = fc
     fc.oneof({ weight: 4, arbitrary: anyMetricName }, anyLabel),
   )
   .map(([some, last]) => [...some, last]);
+const anyHistogram = fc
+  .record({ countInt: fc.nat(), timestamp: anyTime })
+  .map((histogram) => ({ ...histogram, zeroCountInt: histogram.countInt }));
 const measured = { value: fc.double(), timestamp: anyTime };
 const anySeries: fc.Arbitrary<SentSeries> = fc.record({
   labels: anyLabels,
@@ -57,7 +64,7 @@ const anySeries: fc.Arbitrary<SentSeries> = fc.record({
   exemplars: fc.array(fc.record({ labels: fc.array(anyLabel, { maxLength: 2 }), ...measured }), {
     maxLength: 2,
   }),
-  histograms: fc.array(fc.record({ countInt: fc.nat(), timestamp: anyTime }), { maxLength: 2 }),
+  histograms: fc.array(anyHistogram, { maxLength: 2 }),
 });
 
 /** One encoded field each. Fields of one kind must keep their order; kinds may be interleaved. */

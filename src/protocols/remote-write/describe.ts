@@ -18,16 +18,7 @@ export const description: IngestDescription = {
       }),
     },
   },
-  answers: {
-    204: {
-      description: 'Everything is durable.',
-      headers: {
-        'X-Prometheus-Remote-Write-Samples-Written': 'Stored samples.',
-        'X-Prometheus-Remote-Write-Histograms-Written': 'Stored native histograms.',
-        'X-Prometheus-Remote-Write-Exemplars-Written': 'Stored exemplars.',
-      },
-    },
-  },
+  answers: { 204: { description: 'Everything is durable.' } },
 };
 
 export const descriptionV2: IngestDescription = {
@@ -45,6 +36,16 @@ export const descriptionV2: IngestDescription = {
         description: 'io.prometheus.write.v2.Request, snappy block format',
         contentMediaType: 'application/x-protobuf',
       }),
+    },
+  },
+  answers: {
+    204: {
+      description: 'Everything is durable.',
+      headers: {
+        'X-Prometheus-Remote-Write-Samples-Written': 'Stored samples.',
+        'X-Prometheus-Remote-Write-Histograms-Written': 'Stored native histograms.',
+        'X-Prometheus-Remote-Write-Exemplars-Written': 'Stored exemplars.',
+      },
     },
   },
 };

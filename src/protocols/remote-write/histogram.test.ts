@@ -48,7 +48,7 @@ describe('accepts', () => {
     ['explicit bucket bounds', custom],
     ['an empty message', {}],
     ['deltas beside float counts, which are ignored', { countFloat: 1, positiveDeltas: [0] }],
-    ['a count above the sum of the buckets (observed NaN)', { ...good, countInt: 11 }],
+    ['a count above the buckets with a sum of NaN (observed NaN)', { ...good, countInt: 11, sum: NaN }],
     ['the coarsest schema', { schema: -4 }],
     ['the finest schema', { schema: 8 }],
     [
@@ -96,6 +96,9 @@ describe('rejects', () => {
   const span = { offset: 0, length: 1 };
   const cases: [name: string, histogram: object, fault: RegExp][] = [
     ['buckets above the count', { ...good, countInt: 9 }, /more than its count/],
+    ['buckets below the count', { ...good, countInt: 11 }, /less than its count/],
+    ['a count without buckets', { countInt: 1, sum: Infinity }, /less than its count/],
+    ['buckets above the count with a sum of NaN', { ...good, countInt: 9, sum: NaN }, /more than/],
     ['a zero bucket above the count', { countInt: 1, zeroCountInt: 2 }, /more than/],
     ['a schema below the range', { schema: -5 }, /schema is unknown/],
     ['a schema above the range', { schema: 9 }, /schema is unknown/],

@@ -34,8 +34,10 @@ const maxSchema = 8;
 const customSchema = -53;
 /** The sum of a staleness marker. */
 const staleNan = { high: 0x7ff0_0000, low: 2 } as const;
+const positiveBits = 0x7fff_ffff;
+const exponentBits = 0x7ff0_0000;
 /** Tolerance: counts beyond 2^53 are rounded. */
-const rounding = 1 + 2 ** -50;
+const rounding = 2 ** -50;
 
 /**
  * Reads the message from the cursor to `end`. Leaves its time in `low` and `high` of the wire.
@@ -54,6 +56,8 @@ class Histogram {
   timeHigh = 0;
   #isFloat = false;
   #isStale = false;
+  /** Observed NaN: it is in the count, and in no bucket. */
+  #isSumNan = false;
   #count = 0;
   #zeroCount = 0;
   #schema = 0;
@@ -78,6 +82,7 @@ class Histogram {
       case fieldTag.sum:
         wire.fixed64(end);
         this.#isStale = wire.high === staleNan.high && wire.low === staleNan.low;
+        this.#isSumNan = isNan(wire);
         return;
       case fieldTag.schema:
         this.#schema = wire.sint64(end);
@@ -118,9 +123,16 @@ class Histogram {
     // The last bucket ends at +Inf and has no bound.
     if (isCustom && this.#positive.places > this.#bounds + 1) return 'it has too few bounds';
     if (this.#count < 0 || this.#zeroCount < 0) return 'a count is negative';
+    return this.#isFloat ? '' : this.#faultOfCount();
+  }
+
+  /** Float counts may be rounded, and are not compared. */
+  #faultOfCount(): string {
     const inBuckets = this.#zeroCount + this.#negative.observed + this.#positive.observed;
-    const isTooMany = !this.#isFloat && inBuckets > this.#count * rounding;
-    return isTooMany ? 'its buckets hold more than its count' : '';
+    const beyond = inBuckets - this.#count;
+    const tolerated = this.#count * rounding;
+    if (beyond > tolerated) return 'its buckets hold more than its count';
+    return beyond < -tolerated && !this.#isSumNan ? 'its buckets hold less than its count' : '';
   }
 
   /** Repeated numbers may be packed or not. @returns whether the field is one of buckets */
@@ -178,6 +190,12 @@ class Histogram {
     if (!Number.isFinite(bound) || bound <= this.#lastBound) this.#hasBadBound = true;
     this.#lastBound = bound;
   }
+}
+
+/** Of the bits of a double in the wire. */
+function isNan({ low, high }: ProtobufWire): boolean {
+  const positive = high & positiveBits;
+  return positive > exponentBits || (positive === exponentBits && low !== 0);
 }
 
 /** The positive or the negative buckets: spans name them, deltas or counts follow in order. */

@@ -40,7 +40,6 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
       maxRejections: maxListedRejections,
     },
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxInflatedBytes }),
-    reply,
   } as const;
   const name = 'application/x-protobuf';
   return [
@@ -52,6 +51,7 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
       mediaTypes: [{ name, parameters: { proto: ['prometheus.writerequest'] } }],
       heapBytesPerBodyByte,
       decode: (body, _format, context) => decoders.v1(body, context),
+      reply,
     },
     {
       ...shared,
@@ -66,25 +66,28 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
       ],
       heapBytesPerBodyByte: heapBytesPerBodyByteV2,
       decode: (body, _format, context) => decoders.v2(body, context),
+      reply: (batch) => ({ ...reply(batch), headers: toWrittenHeaders(batch) }),
     },
   ];
 }
 
 /**
  * 204, or 400 if records were rejected: senders do not retry it, and the accepted records are
- * stored. Both report the written counts in the headers of remote_write 2.0.
+ * stored.
  */
 function reply(batch: Batch): Reply {
-  const { samples = 0, histograms = 0, exemplars = 0 } = batch.written ?? {};
-  const headers = {
+  if (batch.rejectedCount === 0) return { status: 204, contentType: undefined, body: '' };
+  return { status: 400, contentType: plainText, body: describeRejections(batch) };
+}
+
+/** Senders take them as the sign of a receiver of version 2. */
+function toWrittenHeaders({ written }: Batch): Readonly<Record<string, string>> {
+  const { samples = 0, histograms = 0, exemplars = 0 } = written ?? {};
+  return {
     'x-prometheus-remote-write-samples-written': String(samples),
     'x-prometheus-remote-write-histograms-written': String(histograms),
     'x-prometheus-remote-write-exemplars-written': String(exemplars),
   };
-  if (batch.rejectedCount === 0) {
-    return { status: 204, contentType: undefined, body: '', headers };
-  }
-  return { status: 400, contentType: plainText, body: describeRejections(batch), headers };
 }
 
 /** One line with the reasons first: some senders log only 256 bytes. */
