@@ -76,6 +76,11 @@ export class DataPoint implements Exponential {
   attributes: number[] = [];
   exemplars: number[] = [];
 
+  /** Of a histogram of any kind. */
+  get buckets(): number {
+    return this.counts.length + this.positive.counts.length + this.negative.counts.length;
+  }
+
   clear(): void {
     this.startMs = 0;
     this.timeMs = 0;

@@ -240,6 +240,24 @@ test('refuses JSON that is not well formed, too deep, or of no object', async ()
   }
 });
 
+test('refuses more resources, scopes or metrics than data points', async () => {
+  const otlp = openOtlpMetrics();
+  const lists = {
+    resources: (items: string) => `{"resourceMetrics":[${items}]}`,
+    scopes: (items: string) => `{"resourceMetrics":[{"scopeMetrics":[${items}]}]}`,
+    metrics: (items: string) => `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[${items}]}]}]}`,
+  };
+  for (const [what, listOf] of Object.entries(lists)) {
+    const listed = (count: number) => Buffer.from(listOf(Array(count).fill('{}').join(',')));
+    assert.equal((await otlp.decodeBody(listed(200_000), 'json')).rows, 0);
+    await assert.rejects(
+      otlp.decodeBody(listed(200_001), 'json'),
+      (error) => error instanceof AppError && error.code === 'too_large',
+      what,
+    );
+  }
+});
+
 test('names a list of another signal in a warning', async () => {
   const body = Buffer.from('{"resourceLogs":[{}]}');
   const batch = await openOtlpMetrics().decodeBody(body, 'json');

@@ -96,8 +96,10 @@ test('gets coarser instead of growing without bound', () => {
   );
 });
 
-test('finds scales below -4 and more observations than the count', () => {
+test('finds scales below -4 and counts that are not those of the buckets', () => {
   assert.match(faultOf({ ...blank, scale: -5 }), /scale -5/);
   assert.match(faultOf({ ...blank, count: 1, zeroCount: 2 }), /more than its count/);
+  assert.match(faultOf({ ...blank, count: 3, zeroCount: 2 }), /less than its count/);
+  assert.equal(faultOf({ ...blank, count: 3, zeroCount: 2, sum: Number.NaN }), '');
   assert.equal(faultOf({ ...blank, count: 2, zeroCount: 2 }), '');
 });

@@ -31,7 +31,7 @@ const maxBuckets = 1000;
 /** Up to as many empty buckets are cheaper than another span. */
 const maxGap = 2;
 /** Tolerance: counts beyond 2^53 are rounded. */
-const rounding = 1 + 2 ** -50;
+const rounding = 2 ** -50;
 /** Shifts are modulo 32. */
 const maxShift = 31;
 
@@ -50,11 +50,14 @@ const field = {
 const spanField = { offset: 1, length: 2 } as const;
 const twoTo32 = 4_294_967_296;
 
-/** @returns '' if the histogram can be stored */
-export function faultOf({ scale, count, zeroCount, positive, negative }: Exponential): string {
+/** Observed NaN are in the count and in no bucket. @returns '' if the histogram can be stored */
+export function faultOf({ scale, count, sum, ...buckets }: Exponential): string {
   if (scale < minSchema) return `its scale ${scale} is below ${minSchema}`;
-  const observed = zeroCount + total(positive.counts) + total(negative.counts);
-  return observed > count * rounding ? 'its buckets hold more than its count' : '';
+  const { zeroCount, positive, negative } = buckets;
+  const beyond = zeroCount + total(positive.counts) + total(negative.counts) - count;
+  if (beyond > count * rounding) return 'its buckets hold more than its count';
+  const isLess = beyond < -count * rounding && !Number.isNaN(sum);
+  return isLess ? 'its buckets hold less than its count' : '';
 }
 
 function total(counts: readonly number[]): number {

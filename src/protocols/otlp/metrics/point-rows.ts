@@ -106,7 +106,7 @@ export class PointRows {
 
   #writeSummary(point: DataPoint, metric: MetricKind): Fault | undefined {
     const { quantiles } = point;
-    if (quantiles.length > 2 * maxBuckets) return tooMany('quantiles', quantiles.length / 2);
+    if (quantiles.length > 2 * maxBuckets) return tooMany('too many quantiles', quantiles.length / 2);
     let failed = this.#sample(members.count, 0, { point, metric, value: point.count });
     failed ??= this.#sample(members.sum, 0, { point, metric, value: point.sum });
     for (let i = 0; i < quantiles.length; i += 2) {
@@ -277,13 +277,13 @@ function late({ timeMs }: DataPoint): Fault {
   return fault('delta point older than the last of its series', `of ${time}`);
 }
 
-function tooMany(what: string, count: number): Fault {
-  return fault(`too many ${what}`, `${count}, more than ${maxBuckets}`);
+function tooMany(reason: string, count: number): Fault {
+  return fault(reason, `${count}, more than ${maxBuckets}`);
 }
 
 /** Counts of one bucket more than bounds, or no buckets at all. */
 function faultOfBuckets(counts: readonly number[], bounds: readonly number[]): Fault | undefined {
-  if (bounds.length > maxBuckets) return tooMany('buckets', bounds.length);
+  if (bounds.length > maxBuckets) return tooMany('too many buckets', bounds.length);
   if (counts.length > 0 && counts.length !== bounds.length + 1) {
     return fault('bad histogram', `${counts.length} bucket counts for ${bounds.length} bounds`);
   }

@@ -31,11 +31,15 @@ const scopeTags = { name: toTag(1, bytes), version: toTag(2, bytes), attributes:
 
 /** Costs are in bytes of a body with known series. */
 const sliceCost = 256 * 1024;
+/** Of a resource, scope or metric. */
+const messageCost = 1024;
+
 export class MetricsRequest {
   readonly #parts: MetricsParts;
   readonly #wire: ProtobufWire;
   readonly #attributes: AttributeReader;
   readonly #points: PointReader;
+  readonly #counts = { resources: 0, scopes: 0, metrics: 0 };
   #sliceEnd = 0;
 
   constructor(body: Buffer, parts: MetricsParts) {
@@ -81,6 +85,7 @@ export class MetricsRequest {
 
   *#readResourceMetrics(end: number): Generator<undefined, void> {
     const wire = this.#wire;
+    yield* this.#count('resources');
     const start = wire.at;
     const attributes = this.#readOwner(resourceMetricsTags.resource, end, (tag, resourceEnd) => {
       if (tag === resourceTags.attributes) this.#attributes.add(resourceEnd);
@@ -106,6 +111,7 @@ export class MetricsRequest {
     resourceDigest: Buffer,
   ): Generator<undefined, void> {
     const wire = this.#wire;
+    yield* this.#count('scopes');
     const start = wire.at;
     const fields = { name: '', version: '', schemaUrl: '' };
     const { labels: attributes, digest } = this.#readOwner(
@@ -162,6 +168,7 @@ export class MetricsRequest {
 
   *#readMetric(end: number, owner: Owner | undefined): Generator<undefined, void> {
     const wire = this.#wire;
+    yield* this.#count('metrics');
     const metric = readMetric(wire, this.#attributes, end);
     if (metric === undefined) {
       this.#parts.warnings.add(metricWarnings.empty);
@@ -177,14 +184,28 @@ export class MetricsRequest {
         continue;
       }
       const pointEnd = wire.lengthEnd(metric.dataEnd);
-      this.#sliceEnd -= this.#points.read(pointEnd);
+      const cost = this.#points.read(pointEnd);
       wire.at = pointEnd;
-      if (wire.at < this.#sliceEnd) continue;
-      this.#checkRows();
-      yield;
-      this.#sliceEnd = wire.at + sliceCost;
+      yield* this.#spend(cost);
     }
     wire.at = end;
+  }
+
+  /** Empty messages take two bytes each. */
+  *#count(kind: 'resources' | 'scopes' | 'metrics'): Generator<undefined, void> {
+    const { maxEvents } = this.#parts.context.limits;
+    this.#counts[kind] += 1;
+    if (this.#counts[kind] > maxEvents) throw tooMany(kind, maxEvents);
+    yield* this.#spend(messageCost);
+  }
+
+  *#spend(cost: number): Generator<undefined, void> {
+    const wire = this.#wire;
+    this.#sliceEnd -= cost;
+    if (wire.at < this.#sliceEnd) return;
+    this.#checkRows();
+    yield;
+    this.#sliceEnd = wire.at + sliceCost;
   }
 }
 
@@ -197,6 +218,14 @@ function ownerTooLarge(): AppError {
     'too_large',
     `cannot accept a resource or scope of more than ${maxMessageBytes} bytes: ` +
       'send fewer or smaller attributes with it',
+  );
+}
+
+function tooMany(kind: string, limit: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot accept more than ${limit} ${kind} in one request: split the batch, or raise ` +
+      'ingest.otlpMaxRecords',
   );
 }
 
