@@ -30,6 +30,8 @@ export interface ExporterOptions {
   readonly timeoutMillis?: number;
 }
 
+const defaultTimeoutMs = 30_000;
+
 const classes = {
   'http/json': JsonExporter,
   'http/protobuf': ProtobufExporter,
@@ -41,44 +43,51 @@ export function createExporter(
   transport: Transport,
   options: ExporterOptions = {},
 ): LogRecordExporter {
-  const { caFile, receivers } = service.quickstart;
-  const { token = receivers.otlp.token, timeoutMillis = 30_000 } = options;
-  const ca = readFileSync(caFile);
-  const authorization = `Bearer ${token}`;
-  if (transport === 'grpc') {
-    const metadata = new Metadata();
-    metadata.set('authorization', authorization);
-    return new GrpcExporter({
-      url: options.url ?? `https://${receivers.otlp.grpc}`,
-      credentials: credentials.createSsl(ca),
-      metadata,
-      timeoutMillis,
-    });
-  }
-  return new classes[transport]({
-    url: options.url ?? receivers.otlp.url,
-    headers: { authorization },
-    httpAgentOptions: { ca, keepAlive: true, maxSockets: 16 },
+  if (transport === 'grpc') return new GrpcExporter(toGrpcConfig(service, options));
+  return new classes[transport](toHttpConfig(service, service.quickstart.receivers.otlp.url, options));
+}
+
+/** @param url unless the options have another */
+export function toHttpConfig({ quickstart }: Service, url: string, options: ExporterOptions) {
+  const { token = quickstart.receivers.otlp.token, timeoutMillis = defaultTimeoutMs } = options;
+  return {
+    url: options.url ?? url,
+    headers: { authorization: `Bearer ${token}` },
+    httpAgentOptions: { ca: readFileSync(quickstart.caFile), keepAlive: true, maxSockets: 16 },
     timeoutMillis,
     concurrencyLimit: 1000,
-  });
+  };
+}
+
+export function toGrpcConfig({ quickstart }: Service, options: ExporterOptions) {
+  const { otlp } = quickstart.receivers;
+  const { token = otlp.token, timeoutMillis = defaultTimeoutMs } = options;
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${token}`);
+  return {
+    url: options.url ?? `https://${otlp.grpc}`,
+    credentials: credentials.createSsl(readFileSync(quickstart.caFile)),
+    metadata,
+    timeoutMillis,
+  };
+}
+
+/** An exporter configured by environment variables only. */
+export function createConfiguredExporter(transport: Transport): LogRecordExporter {
+  return new classes[transport]();
 }
 
 /**
- * An exporter configured by environment variables only, which it may read as late as its first
- * export: `restore` resets them.
+ * Sets variables that exporters read as late as at their first export.
+ * @returns a function that resets them
  */
-export function createConfiguredExporter(
-  transport: Transport,
-  environment: Readonly<Record<string, string>>,
-): { readonly exporter: LogRecordExporter; restore(): void } {
+export function setEnvironment(environment: Readonly<Record<string, string>>): () => void {
   const before = { ...process.env };
   Object.assign(process.env, environment);
-  const restore = () => {
+  return () => {
     for (const key of Object.keys(environment)) delete process.env[key];
     Object.assign(process.env, before);
   };
-  return { exporter: new classes[transport](), restore };
 }
 
 /** Messages to `diag`, the log of the SDK, during a test. */

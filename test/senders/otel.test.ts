@@ -10,6 +10,7 @@ import {
   createExporter,
   DiagLines,
   Sender,
+  setEnvironment,
   type Transport,
   transports,
 } from './otel-exporters.ts';
@@ -184,8 +185,8 @@ suite('configuration by environment variables', () => {
     transport: Transport,
     environment: Readonly<Record<string, string>>,
   ) {
-    const { exporter, restore } = createConfiguredExporter(transport, environment);
-    const sender = new Sender(exporter, { 'service.name': name });
+    const restore = setEnvironment(environment);
+    const sender = new Sender(createConfiguredExporter(transport), { 'service.name': name });
     sender.logger().emit({ body: name });
     const [outcome] = await sender.settled();
     await sender.close();

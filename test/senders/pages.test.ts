@@ -10,7 +10,8 @@ import { weirWords } from '../cli/weir-command.ts';
 import { readMetrics } from '../harness/metrics.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
-import { createConfiguredExporter, Sender, transports } from './otel-exporters.ts';
+import { createConfiguredExporter, Sender, setEnvironment, transports } from './otel-exporters.ts';
+import { createConfiguredMetricExporter, MetricSender } from './otel-metric-exporters.ts';
 import { blocksOf, fillIn, linksOf, readPages, type Block } from './pages.ts';
 import { missing } from './program.ts';
 
@@ -41,7 +42,7 @@ after(async () => {
 });
 
 test('finds each page, and tries each command below', () => {
-  assert.equal(pages.length, 15, pages.map(({ path }) => path).join(' '));
+  assert.equal(pages.length, 16, pages.map(({ path }) => path).join(' '));
   const tried = new Set([...curls, ...exports, ...vmagents, ...weirs]);
   assert.deepEqual(
     commands.filter((command) => !tried.has(command)),
@@ -92,9 +93,18 @@ suite('curl', () => {
       { what: 'the log of each curl' },
     );
     assert.deepEqual(new Set(logs.map(({ message }) => message)), new Set(['backup finished']));
-    await until(async () => (await readMetrics(service, { job: 'backup' })).length === 1, {
-      what: 'the pushed metric',
-    });
+    const pushed = [
+      'backup_last_success',
+      'backup_last_success_timestamp_seconds',
+      'backup_size_bytes',
+    ];
+    await until(
+      async () => {
+        const series = await readMetrics(service, { job: 'backup' });
+        return pushed.every((name) => series.some(({ labels }) => labels['__name__'] === name));
+      },
+      { what: `the metrics ${pushed.join(', ')}` },
+    );
   });
 });
 
@@ -109,17 +119,40 @@ suite('OpenTelemetry variables', () => {
           value,
         ]),
       );
-      const said = environment['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL'];
-      const transport = transports.find((one) => one === said);
-      assert.ok(transport, 'the block has no known protocol');
-      const { exporter, restore } = createConfiguredExporter(transport, environment);
-      const sender = new Sender(exporter, { 'service.name': `page-${index}` });
-      sender.logger().emit({ body: 'hello' });
-      const [outcome] = await sender.settled();
-      await sender.close();
-      restore();
-      assert.equal(outcome?.error, undefined);
+      const restore = setEnvironment(environment);
+      try {
+        const resource = { 'service.name': `page-${index}` };
+        if (block.text.includes('OTLP_METRICS')) await sendMetric(environment, resource);
+        else await sendLog(environment, resource);
+      } finally {
+        restore();
+      }
     });
+  }
+
+  type Texts = Readonly<Record<string, string>>;
+
+  async function sendLog(environment: Texts, resource: Texts): Promise<void> {
+    const transport = transportOf(environment['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL']);
+    const sender = new Sender(createConfiguredExporter(transport), resource);
+    sender.logger().emit({ body: 'hello' });
+    const [outcome] = await sender.settled();
+    await sender.close();
+    assert.equal(outcome?.error, undefined);
+  }
+
+  async function sendMetric(environment: Texts, resource: Texts): Promise<void> {
+    const transport = transportOf(environment['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL']);
+    const sender = new MetricSender(createConfiguredMetricExporter(transport), resource);
+    sender.meter.createCounter('hellos').add(1);
+    await sender.flush();
+    await sender.close();
+  }
+
+  function transportOf(said: string | undefined) {
+    const transport = transports.find((one) => one === said);
+    assert.ok(transport, 'the block has no known protocol');
+    return transport;
   }
 });
 
