@@ -86,7 +86,8 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
   [
     /^no metric name$/,
-    'Send each series with the label __name__; a relabelling rule may have dropped it.',
+    'Send each series with the label __name__, which a relabelling rule may have dropped; the ' +
+      'name of an OTLP metric needs a letter or a digit.',
   ],
   [/^too many labels$/, 'Drop labels of the series by relabelling, or raise metrics.maxLabels.'],
   [/^empty label name$/, 'Send a name with each label; a relabelling rule may have made it empty.'],
@@ -101,8 +102,40 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
   [
     /^bad histogram$/,
-    'The native histogram is inconsistent or too large: update the sender, or send classic ' +
-      'buckets.',
+    'The histogram is inconsistent or too large, as the detail says: update the sender, or send ' +
+      'classic buckets.',
+  ],
+  [
+    /^neither cumulative nor delta$/,
+    'Send sums and histograms with the temporality cumulative, the default of the SDKs.',
+  ],
+  [
+    /^delta point older than the last of its series$/,
+    'Give each sender its own service.instance.id and send in order, or send cumulative points.',
+  ],
+  [
+    /^data point without a value$/,
+    'Send each point with as_double or as_int, or with the flag that it has no recorded value.',
+  ],
+  [
+    /^data point too large$/,
+    'Send fewer attributes, buckets or exemplars with a point: a view of the SDK selects them.',
+  ],
+  [
+    /^too many (buckets|quantiles)$/,
+    'Configure fewer bounds in the sender, or exponential histograms: each bound is a series.',
+  ],
+  [
+    /^delta points that overlap in time, added up$/,
+    'Several senders report one series: give each a service.instance.id of its own.',
+  ],
+  [
+    /^data point without a time, stored at the time of receipt$/,
+    'Send each point with time_unix_nano, so that a repeated one is stored once.',
+  ],
+  [
+    /^attribute key that cannot name a label$/,
+    'Rename the attribute in the sender: its key needs a letter or a digit.',
   ],
   [
     /^bad exemplar$/,

@@ -17,6 +17,10 @@ const places: readonly (readonly [file: RegExp, words: RegExp])[] = [
   [/protocols\/.*\.ts$/, /#reject\((?:\w+, )?['`]([^'`]+)['`]/g],
   [/protocols\/.*\.ts$/, /ejections\.add\(\s*(?:this\.#)?\w+,\s*'([^']+)'/g],
   [/protocols\/json-logs\/event-row\.ts$/, /return (?:.* \? )?['`]([a-z$][^'`]+ [^'`]+)['`]/g],
+  [
+    /protocols\/otlp\/metrics\/.*\.ts$/,
+    /(?:fault\(|tooMany\(|reason: |badLabelName = )'([^']+ [^']+)'/g,
+  ],
   [/codec\/series-labels\.ts$/, /(?:return|: ) ?'([^']+)'/g],
 ];
 
@@ -60,6 +64,10 @@ test('has advice for each reason of a rejected record', () => {
     'bad histogram',
     'bad exemplar',
     'series limit',
+    'neither cumulative nor delta',
+    'delta point older than the last of its series',
+    'too many buckets',
+    'attribute key that cannot name a label',
   ]) {
     assert.ok(reasons.includes(known), `${known} is no longer found in the source`);
   }
