@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { bytesField, varint } from '../harness/proto-wire.ts';
 import { lineBombs } from './line-bombs.ts';
+import { otlpMetricBombs } from './otlp-metric-bombs.ts';
 import {
   type Bomb,
   emptyMessage,
@@ -233,4 +234,10 @@ const many: readonly Bomb[] = [
   },
 ];
 
-export const bombs: readonly Bomb[] = [...inflating, ...nested, ...many, ...lineBombs];
+export const bombs: readonly Bomb[] = [
+  ...inflating,
+  ...nested,
+  ...many,
+  ...lineBombs,
+  ...otlpMetricBombs,
+];

@@ -19,6 +19,7 @@ export type Way =
   | 'hec'
   | 'raw'
   | 'otlp'
+  | 'otlp metrics'
   | 'push'
   | 'write'
   | 'influx'
@@ -46,6 +47,7 @@ export function send(target: Target, sent: Sent): Promise<number> {
     hec: [new URL('services/collector', json.url).href, json.token],
     raw: [new URL(`services/collector/raw?source=${'x'.repeat(900)}`, json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
+    'otlp metrics': [otlp.metricsUrl, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],
     influx: [
       prometheus.writeUrl.replace('prometheus/api/v1/write', 'influx/write'),
