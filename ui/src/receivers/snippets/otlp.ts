@@ -1,5 +1,6 @@
 /**
- * Configurations for senders of OpenTelemetry logs, as documented in docs/senders/otlp.md. Pure.
+ * Configurations for senders of OpenTelemetry logs and metrics, as documented in
+ * docs/senders/otlp.md and docs/senders/otlp-metrics.md. Pure.
  */
 import {
   type Destination,
@@ -11,7 +12,9 @@ import {
   toYamlScalar,
 } from './snippet.ts';
 
+/** `url` is the address of logs. */
 export interface OtlpDestination extends Destination {
+  readonly metricsUrl: string;
   /** `host:port`. */
   readonly grpc: string;
 }
@@ -37,12 +40,16 @@ function collector(to: OtlpDestination): Snippet {
     'exporters:',
     '  otlp_http/weir:',
     `    logs_endpoint: ${to.url}`,
+    `    metrics_endpoint: ${to.metricsUrl}`,
     ...exporterEnd(to),
     '',
     'service:',
     '  extensions: [bearertokenauth/weir, file_storage/weir]',
     '  pipelines:',
     '    logs:',
+    '      receivers: [otlp]',
+    '      exporters: [otlp_http/weir]',
+    '    metrics:',
     '      receivers: [otlp]',
     '      exporters: [otlp_http/weir]',
   ]);
@@ -82,20 +89,24 @@ function exporterEnd({ caFile }: Destination): string[] {
 }
 
 function sdk(to: OtlpDestination): Snippet {
+  const { metricsUrl: url } = to;
   return {
     title: 'OTel SDK',
     blocks: [
-      { caption: 'Environment, over HTTP', language: 'sh', text: httpVariables(to) },
+      { caption: 'Environment, over HTTP', language: 'sh', text: httpVariables('LOGS', to) },
       { caption: 'Environment, over gRPC', language: 'sh', text: grpcVariables(to) },
+      {
+        caption: 'Environment for metrics',
+        language: 'sh',
+        text: httpVariables('METRICS', { ...to, url }),
+      },
     ],
-    note:
-      'All SDKs read these variables. They apply to logs only and leave the export of traces and ' +
-      'metrics unchanged.',
+    note: 'All SDKs read these variables. They leave the export of other signals unchanged.',
   };
 }
 
 function languages(to: OtlpDestination): Snippet {
-  const variables = httpVariables(to);
+  const variables = httpVariables('LOGS', to);
   const block = (caption: string, command: string) =>
     ({ caption, language: 'sh', text: `${variables}${command}\n` }) as const;
   return {
@@ -123,12 +134,12 @@ function languages(to: OtlpDestination): Snippet {
   };
 }
 
-function httpVariables({ url, token, caFile }: OtlpDestination): string {
+function httpVariables(signal: 'LOGS' | 'METRICS', { url, token, caFile }: Destination): string {
   return toText([
-    'export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=http/protobuf',
-    `export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=${url}`,
-    ...variablesEnd(token, caFile),
-    'export OTEL_EXPORTER_OTLP_LOGS_COMPRESSION=gzip',
+    `export OTEL_EXPORTER_OTLP_${signal}_PROTOCOL=http/protobuf`,
+    `export OTEL_EXPORTER_OTLP_${signal}_ENDPOINT=${url}`,
+    ...variablesEnd(signal, token, caFile),
+    `export OTEL_EXPORTER_OTLP_${signal}_COMPRESSION=gzip`,
   ]);
 }
 
@@ -136,14 +147,18 @@ function grpcVariables({ url, token, caFile }: OtlpDestination): string {
   return toText([
     'export OTEL_EXPORTER_OTLP_LOGS_PROTOCOL=grpc',
     `export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=${new URL(url).origin}`,
-    ...variablesEnd(token, caFile),
+    ...variablesEnd('LOGS', token, caFile),
   ]);
 }
 
-function variablesEnd(token: string, caFile: string | undefined): (string | undefined)[] {
+function variablesEnd(
+  signal: 'LOGS' | 'METRICS',
+  token: string,
+  caFile: string | undefined,
+): (string | undefined)[] {
   return [
-    `export OTEL_EXPORTER_OTLP_LOGS_HEADERS="authorization=Bearer%20${token}"`,
-    caFile && `export OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE=${toShellWord(caFile)}`,
+    `export OTEL_EXPORTER_OTLP_${signal}_HEADERS="authorization=Bearer%20${token}"`,
+    caFile && `export OTEL_EXPORTER_OTLP_${signal}_CERTIFICATE=${toShellWord(caFile)}`,
   ];
 }
 
@@ -199,12 +214,8 @@ function vector({ url, token, caFile }: OtlpDestination): Snippet {
   };
 }
 
-function curl({ url, token, caFile }: OtlpDestination): Snippet {
-  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
-  const text = toText([
-    `curl ${authority}${quoteForShell(url)} \\`,
-    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
-    `  -H 'Content-Type: application/json' \\`,
+function curl(to: OtlpDestination): Snippet {
+  const logs = toCurl(to, [
     `  -d '{"resourceLogs": [{`,
     `        "resource": {"attributes": [`,
     `          {"key": "service.name", "value": {"stringValue": "curl"}}`,
@@ -214,5 +225,31 @@ function curl({ url, token, caFile }: OtlpDestination): Snippet {
     `        ]}]`,
     `      }]}'`,
   ]);
-  return { title: 'curl', blocks: [{ caption: 'Shell', language: 'sh', text }] };
+  const metrics = toCurl({ ...to, url: to.metricsUrl }, [
+    `  -d '{"resourceMetrics": [{`,
+    `        "resource": {"attributes": [`,
+    `          {"key": "service.name", "value": {"stringValue": "curl"}}`,
+    `        ]},`,
+    `        "scopeMetrics": [{"metrics": [`,
+    `          {"name": "hello", "gauge": {"dataPoints": [{"asInt": "1"}]}}`,
+    `        ]}]`,
+    `      }]}'`,
+  ]);
+  return {
+    title: 'curl',
+    blocks: [
+      { caption: 'Shell: a log', language: 'sh', text: logs },
+      { caption: 'Shell: a metric', language: 'sh', text: metrics },
+    ],
+  };
+}
+
+function toCurl({ url, token, caFile }: Destination, body: readonly string[]): string {
+  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
+  return toText([
+    `curl ${authority}${quoteForShell(url)} \\`,
+    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    ...body,
+  ]);
 }

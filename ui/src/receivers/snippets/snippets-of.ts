@@ -6,11 +6,15 @@ import { toPrometheusSnippets } from './prometheus.ts';
 import type { Snippet } from './snippet.ts';
 import { toLogWaySnippets, toMetricWaySnippets } from './ways-in.ts';
 
-export type Addressed = Pick<Receiver, 'kind' | 'url' | 'grpc' | 'pushUrl' | 'writeUrl' | 'caFile'>;
+export type Addressed = Pick<
+  Receiver,
+  'kind' | 'url' | 'metricsUrl' | 'grpc' | 'pushUrl' | 'writeUrl' | 'caFile'
+>;
 
 /** @param token the secret, or `tokenPlaceholder` */
 export function toSnippets(receiver: Addressed, token: string): Snippet[] {
-  const { kind, url = '', grpc = '', pushUrl = '', writeUrl = '', caFile } = receiver;
+  const { kind, url = '', metricsUrl = '', grpc = '', caFile } = receiver;
+  const { pushUrl = '', writeUrl = '' } = receiver;
   switch (kind) {
     case 'http_json':
       return [
@@ -18,7 +22,7 @@ export function toSnippets(receiver: Addressed, token: string): Snippet[] {
         ...toLogWaySnippets({ url, token, caFile }),
       ];
     case 'otlp':
-      return toOtlpSnippets({ url, grpc, token, caFile });
+      return toOtlpSnippets({ url, metricsUrl, grpc, token, caFile });
     case 'prometheus':
       return [
         ...toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile }),

@@ -152,7 +152,12 @@ test('agrees with docs/senders', () => {
     ...toJsonLogSnippets({ ...rest, url: `${base}/logs` }),
     ...toLogWaySnippets({ ...rest, url: `${base}/logs` }),
     ...toMetricWaySnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
-    ...toOtlpSnippets({ ...rest, url: `${base}/otlp/v1/logs`, grpc: 'weir.example.com:8443' }),
+    ...toOtlpSnippets({
+      ...rest,
+      url: `${base}/otlp/v1/logs`,
+      metricsUrl: `${base}/otlp/v1/metrics`,
+      grpc: 'weir.example.com:8443',
+    }),
     ...toPrometheusSnippets({
       ...rest,
       url: `${base}/prometheus/api/v1/write`,
@@ -167,7 +172,7 @@ test('agrees with docs/senders', () => {
         ofOtherSystems.test(title),
     )
     .flatMap(({ title, blocks: own }) => own.map(({ text }) => ({ title, text })));
-  assert.equal(blocks.length, 20);
+  assert.equal(blocks.length, 21);
   for (const { title, text } of blocks) assert.ok(documented.includes(text), `${title}:\n${text}`);
 });
 
