@@ -9,6 +9,7 @@ import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
 import { createLines } from '../src/protocols/json-logs/lines.ts';
 import { createLoki } from '../src/protocols/json-logs/loki/loki.ts';
 import { createSplunkHec } from '../src/protocols/json-logs/splunk/hec.ts';
+import { createOtlpMetrics } from '../src/protocols/otlp/metrics/otlp-metrics.ts';
 import { createOtlpHttp } from '../src/protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../src/protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../src/protocols/remote-write/remote-write.ts';
@@ -19,7 +20,7 @@ import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';
 import { toBulk, toGelf, toHec, toLines, toLoki } from './log-forms.ts';
 import { createMetricCorpus, type TextFormat, toExposition } from './metric-corpus.ts';
-import { toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
+import { toOtlpJson, toOtlpMetrics, toOtlpProtobuf } from './otlp-bodies.ts';
 
 const steps = [
   { type: 'parse', format: 'json' },
@@ -35,6 +36,7 @@ export async function measureDecoders(
   const jsonLogs = createJsonLogs(config);
   const otlpLogs = createOtlpHttp(config);
   const promText = createPromText(config);
+  const [otlpMetrics] = createOtlpMetrics(config);
   const [remoteWrite] = createRemoteWrite(config);
   const [splunkEvents] = createSplunkHec(config);
   const logs = createCorpus(seed, 32, 1000).bodies;
@@ -62,6 +64,7 @@ export async function measureDecoders(
     'OTLP protobuf': await alone(otlpLogs, protobuf, logs.map(toOtlpProtobuf)),
     'OTLP JSON': await alone(otlpLogs, 'application/json', logs.map(toOtlpJson)),
     'remote_write, inflated': await alone(remoteWrite, protobuf, writeRequests(seed)),
+    'metrics as OTLP protobuf': await alone(otlpMetrics, protobuf, otlpPoints(seed)),
     'text 0.0.4': await alone(promText, 'text/plain', expositions(seed, 'text')),
     OpenMetrics: await alone(
       promText,
@@ -92,6 +95,16 @@ function writeRequests(seed: number): Body[] {
   return Array.from({ length: corpus.requestsPerRound }, () => {
     const { message, samples } = corpus.next();
     return { bytes: Buffer.from(message), events: samples, timeForm: 'iso', times: [] };
+  });
+}
+
+/** A point of each series, 2,000 in a request. */
+function otlpPoints(seed: number): Body[] {
+  const corpus = createMetricCorpus({ seed, ...series, startMs: Date.now() - 3_600_000 });
+  return Array.from({ length: corpus.requestsPerRound }, (_, part) => {
+    const { samplesPerRequest } = series;
+    const from = part * samplesPerRequest;
+    return toOtlpMetrics(corpus.series.slice(from, from + samplesPerRequest));
   });
 }
 

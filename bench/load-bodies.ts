@@ -1,13 +1,14 @@
 /** Request bodies for each connection of the load generator, in the format of the receiver. */
 import { type Body, createCorpus, stampBody } from './corpus.ts';
 import { createMetricCorpus, toExposition } from './metric-corpus.ts';
-import { toGrpc, toOtlpJson, toOtlpProtobuf } from './otlp-bodies.ts';
+import { toGrpc, toOtlpJson, toOtlpMetrics, toOtlpProtobuf } from './otlp-bodies.ts';
 
 export type LoadForm =
   | 'json_logs'
   | 'otlp_json'
   | 'otlp_protobuf'
   | 'otlp_grpc'
+  | 'otlp_metrics'
   | 'remote_write'
   | 'prom_text';
 
@@ -33,6 +34,7 @@ export const headersOf: Readonly<Record<LoadForm, readonly string[]>> = {
   otlp_json: ['Content-Type: application/json'],
   otlp_protobuf: ['Content-Type: application/x-protobuf'],
   otlp_grpc: [],
+  otlp_metrics: ['Content-Type: application/x-protobuf'],
   remote_write: ['Content-Type: application/x-protobuf', 'Content-Encoding: snappy'],
   prom_text: ['Content-Type: text/plain; version=0.0.4'],
 };
@@ -48,6 +50,7 @@ export function createSources(shape: LoadShape): Source[] {
       return logSources(shape, toOtlpProtobuf);
     case 'otlp_grpc':
       return logSources(shape, (body) => toGrpc(toOtlpProtobuf(body)));
+    case 'otlp_metrics':
     case 'remote_write':
     case 'prom_text':
       return Array.from({ length: shape.connections }, (_, index) => metricSource(shape, index));
@@ -83,10 +86,17 @@ function metricSource(shape: LoadShape, connection: number): Source {
       return { bytes: body, events: samples };
     };
   }
-  const pushes = Array.from({ length: expositions }, () => {
-    for (let part = 0; part < corpus.requestsPerRound; part += 1) corpus.next();
-    return { bytes: toExposition(corpus.series, 'text'), events: corpus.series.length };
-  });
+  const scrapes = <Scrape>(encode: () => Scrape) =>
+    Array.from({ length: expositions }, () => {
+      for (let part = 0; part < corpus.requestsPerRound; part += 1) corpus.next();
+      return encode();
+    });
+  if (shape.form === 'otlp_metrics') {
+    const bodies = scrapes(() => toOtlpMetrics(corpus.series));
+    return takeTurns(bodies, (body) => stampBody(body, Date.now()));
+  }
+  const events = corpus.series.length;
+  const pushes = scrapes(() => ({ bytes: toExposition(corpus.series, 'text'), events }));
   return takeTurns(pushes, () => {});
 }
 

@@ -1,8 +1,9 @@
 /**
- * The logs of the corpus as OTLP, grouped under one resource per service as in a collector's batch.
- * Timestamps are filled in later.
+ * The logs and metrics of the corpora as OTLP, grouped under one resource per service or target as
+ * in a collector's batch. Timestamps are filled in later.
  */
 import type { Body, TimeSlot } from './corpus.ts';
+import type { CorpusSeries } from './metric-corpus.ts';
 
 interface CorpusEvent {
   readonly severity: string;
@@ -54,6 +55,55 @@ export function toOtlpProtobuf(body: Body): Body {
   );
   const times = slots(bytes, blankFixed, groups);
   return { bytes, events: body.events, timeForm: 'fixed64', times };
+}
+
+/** `ExportMetricsServiceRequest` as protobuf: a point of each series, with its current value. */
+export function toOtlpMetrics(series: readonly CorpusSeries[]): Body {
+  const targets = Map.groupBy(series, ({ labels }) => new Map(labels).get('instance'));
+  const bytes = Buffer.concat([...targets.values()].map(toResourceMetrics));
+  const times: TimeSlot[] = [];
+  for (let from = 0; ; ) {
+    const offset = bytes.indexOf(blankFixed, from);
+    if (offset < 0) break;
+    times.push({ offset, lagMs: 0 });
+    from = offset + blankFixed.length;
+  }
+  return { bytes, events: series.length, timeForm: 'fixed64', times };
+}
+
+const cumulative = Buffer.from([0x10, 2]);
+const monotonic = Buffer.from([0x18, 1]);
+
+function toResourceMetrics(series: readonly CorpusSeries[]): Buffer {
+  const { job = '', instance = '', namespace = '', pod = '' } = labelsOf(series[0]);
+  const resource = {
+    'service.name': job,
+    'service.instance.id': instance,
+    'k8s.namespace.name': namespace,
+    'k8s.pod.name': pod,
+  };
+  const families = Map.groupBy(series, (one) => labelsOf(one)['__name__'] ?? '');
+  const metrics = [...families].map(([name, members]) => {
+    const points = members.map((one) => field(1, pointOf(one)));
+    const data =
+      members[0]?.kind === 'counter'
+        ? field(7, ...points, cumulative, monotonic)
+        : field(5, ...points);
+    return field(2, text(1, name), data);
+  });
+  const scope = field(1, text(1, 'bench'));
+  return field(1, field(1, keyValues(1, resource)), field(2, scope, ...metrics));
+}
+
+function pointOf(series: CorpusSeries): Buffer {
+  const { handler = '', shard = '' } = labelsOf(series);
+  const value = Buffer.alloc(9, 0x21);
+  value.writeDoubleLE(series.value, 1);
+  return Buffer.concat([keyValues(7, { handler, shard }), Buffer.from([0x19]), blankFixed, value]);
+}
+
+function labelsOf(series: CorpusSeries | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(series?.labels ?? []);
 }
 
 /** A gRPC message: five bytes of framing, then the message. */

@@ -121,7 +121,7 @@ function ingestRow(name: string, figures: IngestFigures, target: string): string
 function waysInTable({ waysIn }: Results): string[] {
   const plain = waysIn[0]?.figures.eventsPerSecond ?? Number.NaN;
   const rows = waysIn.map(({ name, figures }) => {
-    const isLogs = /JSON|OTLP/.test(name);
+    const isLogs = /^OTLP|JSON/.test(name);
     const ratio = (figures.eventsPerSecond / plain).toFixed(2);
     const target = name.startsWith('OTLP protobuf')
       ? `of JSON ${ratio}, target 0.8`

@@ -58,6 +58,10 @@ export async function measureWaysIn(
     await measure('text push, 2,000 samples of 10,000 series, burst', pushes, () =>
       measureBurst(service, pushes, seconds),
     );
+    const points = openLoad(service, { ...shape, form: 'otlp_metrics' });
+    await measure('metrics as OTLP protobuf, 2,000 points of 10,000 series, burst', points, () =>
+      measureBurst(service, points, seconds),
+    );
     return found;
   } finally {
     await service.stop();
@@ -80,6 +84,7 @@ function openLoad(service: Service, shape: LogShape): Load {
     otlp_json: otlp,
     otlp_protobuf: otlp,
     otlp_grpc: { url: ingestUrl, token: otlp.token },
+    otlp_metrics: { url: otlp.metricsUrl, token: otlp.token },
     remote_write: { url: prometheus.writeUrl, token: prometheus.token },
     prom_text: { url: prometheus.pushUrl, token: prometheus.token },
   }[shape.form];
