@@ -83,7 +83,7 @@ export class NativeHistogram {
     this.count += count;
     this.sum += sum;
     this.#zeroCount += zeroCount;
-    this.#coarsenTo(Math.min(scale, this.#schema));
+    this.#coarsenTo(Math.min(coarsestScale(scale, sides), this.#schema));
     const shift = Math.min(scale - this.#schema, maxShift);
     addBuckets(this.#positive, sides.positive, shift);
     addBuckets(this.#negative, sides.negative, shift);
@@ -131,13 +131,39 @@ export class NativeHistogram {
   }
 }
 
+/** A scale at which more than `maxBuckets` are certain to remain is not tried. */
+function coarsestScale(
+  scale: number,
+  { positive, negative }: Pick<Exponential, 'positive' | 'negative'>,
+): number {
+  const filled = countFilled(positive.counts) + countFilled(negative.counts);
+  if (filled <= maxBuckets) return scale;
+  return Math.max(minSchema, scale - Math.floor(Math.log2(filled / maxBuckets)));
+}
+
+function countFilled(counts: readonly number[]): number {
+  let filled = 0;
+  for (const count of counts) if (count > 0) filled += 1;
+  return filled;
+}
+
 /** OpenTelemetry's bucket 0 begins at 1, that of Prometheus ends there. */
 function addBuckets(side: Side, { offset, counts }: ExponentialBuckets, shift: number): void {
-  for (const [index, count] of counts.entries()) {
-    if (count === 0) continue;
-    const bucket = ((offset + index) >> shift) + 1;
-    side.set(bucket, (side.get(bucket) ?? 0) + count);
+  let bucket = 0;
+  let pending = 0;
+  const add = () => {
+    if (pending > 0) side.set(bucket, (side.get(bucket) ?? 0) + pending);
+  };
+  for (let index = 0; index < counts.length; index += 1) {
+    const next = ((offset + index) >> shift) + 1;
+    if (next !== bucket) {
+      add();
+      bucket = next;
+      pending = 0;
+    }
+    pending += counts[index]!;
   }
+  add();
 }
 
 function coarsened(side: Side, shift: number): Side {

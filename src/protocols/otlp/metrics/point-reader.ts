@@ -155,7 +155,7 @@ export class PointReader {
       return toPointLabels(attributes, owner, this.#parts.options.rules) ?? badLabelName;
     });
     const exemplars = metric.kind === 'gauge' ? [] : this.#readExemplars(point);
-    this.#cost += rowCost * (point.buckets + exemplars.length);
+    this.#cost += rowCost * (point.buckets + point.exemplars.length);
     return this.#rows.write(point, metric, exemplars);
   }
 
