@@ -26,9 +26,9 @@ const inProtobuf = (body: Buffer, coding?: string): Sent => ({
   body,
 });
 
-const dataFields = { gauge: 5, histogram: 9, exponential: 10 } as const;
+const dataFields = { gauge: 5, sum: 7, histogram: 9, exponential: 10 } as const;
 const cumulative = varintField(2, 2n);
-const attributesFields = { gauge: 7, histogram: 9, exponential: 1 } as const;
+const attributesFields = { gauge: 7, sum: 7, histogram: 9, exponential: 1 } as const;
 
 /** A request with one metric. @param points fields of its data */
 function inMetric(kind: keyof typeof dataFields, points: Buffer): Buffer {
@@ -57,8 +57,6 @@ const levels: readonly (readonly [what: string, fields: readonly number[]])[] = 
   ['scopes', [1, 2]],
   ['metrics', [1, 2, 2]],
   ['data points', [1, 2, 2, 5, 1]],
-  ['attributes of a point', [1, 2, 2, 5, 1, 7]],
-  ['exemplars', [1, 2, 2, 7, 1, 5]],
 ];
 
 const inJsonPoint = '{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"gauge":{"dataPoints":[';
@@ -74,6 +72,18 @@ export const otlpMetricBombs: readonly Bomb[] = [
       name: `OTLP metrics of 32 million ${what}`,
       expected: [200, 413],
       make: () => inProtobuf(manyEmpty(fields)),
+    }),
+  ),
+  ...(['attributes', 'exemplars'] as const).map(
+    (what): Bomb => ({
+      name: `data points of 120,000 ${what} each, 30 million in all`,
+      expected: [200],
+      make: () => {
+        const field = { attributes: 7, exemplars: 5 }[what];
+        const point = Buffer.concat([head, repeated(emptyMessage(field), 240_000)]);
+        const points = repeated(bytesField(1, point), largeBytes - 1024);
+        return inProtobuf(inMetric('sum', points));
+      },
     }),
   ),
   {
