@@ -72,6 +72,10 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
     'A step of the transform added more than 256 labels to a log, or one over 64 KiB: remove some.',
   ],
   [
+    /^illegal_argument_exception$/,
+    'Send index and create actions to the bulk API: Weir does not change or delete stored logs.',
+  ],
+  [
     /^unreadable time: /,
     'Send the time in RFC 3339, or as seconds or milliseconds since 1970; the text as sent is a ' +
       'label of the event.',
