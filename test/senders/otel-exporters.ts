@@ -44,7 +44,9 @@ export function createExporter(
   options: ExporterOptions = {},
 ): LogRecordExporter {
   if (transport === 'grpc') return new GrpcExporter(toGrpcConfig(service, options));
-  return new classes[transport](toHttpConfig(service, service.quickstart.receivers.otlp.url, options));
+  return new classes[transport](
+    toHttpConfig(service, service.quickstart.receivers.otlp.url, options),
+  );
 }
 
 /** @param url unless the options have another */

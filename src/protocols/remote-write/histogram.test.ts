@@ -48,7 +48,10 @@ describe('accepts', () => {
     ['explicit bucket bounds', custom],
     ['an empty message', {}],
     ['deltas beside float counts, which are ignored', { countFloat: 1, positiveDeltas: [0] }],
-    ['a count above the buckets with a sum of NaN (observed NaN)', { ...good, countInt: 11, sum: NaN }],
+    [
+      'a count above the buckets with a sum of NaN (observed NaN)',
+      { ...good, countInt: 11, sum: NaN },
+    ],
     ['the coarsest schema', { schema: -4 }],
     ['the finest schema', { schema: 8 }],
     [

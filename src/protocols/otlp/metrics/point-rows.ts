@@ -106,7 +106,8 @@ export class PointRows {
 
   #writeSummary(point: DataPoint, metric: MetricKind): Fault | undefined {
     const { quantiles } = point;
-    if (quantiles.length > 2 * maxBuckets) return tooMany('too many quantiles', quantiles.length / 2);
+    if (quantiles.length > 2 * maxBuckets)
+      return tooMany('too many quantiles', quantiles.length / 2);
     let failed = this.#sample(members.count, 0, { point, metric, value: point.count });
     failed ??= this.#sample(members.sum, 0, { point, metric, value: point.sum });
     for (let i = 0; i < quantiles.length; i += 2) {
