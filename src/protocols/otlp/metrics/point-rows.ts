@@ -106,8 +106,8 @@ export class PointRows {
 
   #writeSummary(point: DataPoint, metric: MetricKind): Fault | undefined {
     const { quantiles } = point;
-    if (quantiles.length > 2 * maxBuckets)
-      return tooMany('too many quantiles', quantiles.length / 2);
+    const pairs = quantiles.length / 2;
+    if (pairs > maxBuckets) return tooMany('too many quantiles', pairs);
     let failed = this.#sample(members.count, 0, { point, metric, value: point.count });
     failed ??= this.#sample(members.sum, 0, { point, metric, value: point.sum });
     for (let i = 0; i < quantiles.length; i += 2) {
