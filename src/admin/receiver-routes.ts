@@ -18,6 +18,9 @@ import {
   transformPreviewAnswer,
 } from './schemas.ts';
 
+/** A hundred logs of the usual size, which are far more than other bodies. */
+const maxPreviewBytes = 1024 * 1024;
+
 const unlimited = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
 
 export function receiverRoutes(context: AdminContext): AdminRoute[] {
@@ -123,12 +126,14 @@ function previewTransformRoute({ directory }: AdminContext): AdminRoute {
     scope: 'admin',
     params: receiverParams,
     body: transformPreview,
+    maxBodyBytes: maxPreviewBytes,
     response: transformPreviewAnswer,
     handle: async ({ accountId, params: { receiverId }, body }) => {
       const { kind, transform } = await find(directory, accountId, receiverId);
       const steps = body.transform ?? transform ?? [];
       checkTransform(kind, steps);
-      const results = previewTransform(steps, body.samples).map(({ after, changes }) => ({
+      const previewed = await previewTransform(steps, body.samples);
+      const results = previewed.map(({ after, changes }) => ({
         ...(after !== undefined && { after }),
         changes,
       }));

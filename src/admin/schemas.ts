@@ -154,7 +154,7 @@ export const transformPreview = z.strictObject({
 export const transformPreviewAnswer = z.object({
   results: z.array(
     z.object({
-      after: sampleFields.optional().meta({ description: 'Absent = dropped.' }),
+      after: z.record(z.string(), z.string()).optional().meta({ description: 'Absent = dropped.' }),
       changes: z.array(z.string()).meta({ description: 'As counted in the statistics.' }),
     }),
   ),

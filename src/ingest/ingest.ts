@@ -143,7 +143,10 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     coverRows(admitted, message, decoded);
     // What the transform drops is accepted: its sender must not send it again.
     const reply = protocol.reply(decoded, format, target);
-    const batch = await transform(decoded, receiver.transform ?? []);
+    const decodedBytes = message.length + decoded.payload.length;
+    const batch = await transform(decoded, receiver.transform ?? [], (bytes) =>
+      admitted.memory.coverHeap(decodedBytes + bytes),
+    );
     const record = idempotency && { ...idempotency, answer: encodeReply(reply) };
     const { rateLimit, first } = await append(parts, batch, {
       grant,

@@ -24,7 +24,7 @@ export type CompiledTransform = (event: TransformEvent, counts: Changes) => bool
 const maxLabels = 256;
 /** Patterns do not search what follows. */
 const maxSearchedLength = 64 * 1024;
-/** A value that a step adds. */
+/** A value that a step adds, or what a redaction adds to an event. */
 const maxAddedLength = 64 * 1024;
 
 export function compileTransform(steps: readonly TransformStep[]): CompiledTransform {
@@ -91,9 +91,14 @@ function compileRedact(step: TransformStep & { type: 'redact' }): CompiledTransf
   if (pattern !== undefined) redactions.push(createCustomRedaction(pattern, replacement));
   return (event, counts) => {
     let isChanged = false;
+    let addedLength = 0;
     event.eachText((value, label) => {
       const redacted = redactions.reduce((text, redact) => redact(text, label), value);
-      isChanged ||= redacted !== value;
+      if (redacted === value) return value;
+      isChanged = true;
+      const growth = redacted.length - value.length;
+      if (addedLength + growth > maxAddedLength) return replacement;
+      addedLength += Math.max(growth, 0);
       return redacted;
     });
     return !isChanged || count(counts, changes.redacted, true);

@@ -1,4 +1,6 @@
 /** A log in memory, on which a transform is tried out. */
+import { setImmediate } from 'node:timers/promises';
+import { AppError } from '../model/errors.ts';
 import { toSeverityWord } from '../model/severity.ts';
 import type { TransformStep } from '../model/transform.ts';
 import { type Changes, compileTransform } from './compile.ts';
@@ -13,17 +15,37 @@ export interface PreviewedSample {
   readonly changes: readonly string[];
 }
 
-export function previewTransform(
+/** Of all values after the transform. */
+const maxResultLength = 8 * 1024 * 1024;
+
+/** @throws AppError `too_large` when the transform makes too much of the samples */
+export async function previewTransform(
   steps: readonly TransformStep[],
   samples: readonly SampleFields[],
-): PreviewedSample[] {
+): Promise<PreviewedSample[]> {
   const transform = compileTransform(steps);
-  return samples.map((fields) => {
+  const previewed: PreviewedSample[] = [];
+  let length = 0;
+  for (const fields of samples) {
     const counts: Changes = new Map();
     const event = new SampleEvent(fields);
     const isKept = transform(event, counts);
-    return { after: isKept ? event.toFields() : undefined, changes: [...counts.keys()] };
-  });
+    const after = isKept ? event.toFields() : undefined;
+    for (const value of Object.values(after ?? {})) length += value.length;
+    if (length > maxResultLength) throw tooLarge();
+    previewed.push({ after, changes: [...counts.keys()] });
+    // Other requests have a turn.
+    await setImmediate();
+  }
+  return previewed;
+}
+
+function tooLarge(): AppError {
+  return new AppError(
+    'too_large',
+    `cannot preview the transform: it makes more than ${maxResultLength} characters of the ` +
+      'samples; remove a step that copies or adds text, or send fewer samples',
+  );
 }
 
 class SampleEvent implements TransformEvent {

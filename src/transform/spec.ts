@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { redactedKinds, type TransformStep } from '../model/transform.ts';
 
 const maxSteps = 20;
+/** In instructions: 64 KiB of text take up to 2 s with as many. */
+const maxPatternSize = 500;
 
 const field = z.string().min(1).max(200).meta({
   description:
@@ -18,7 +20,7 @@ const pattern = z
   .superRefine((text, context) => {
     const reason = faultOf(text);
     if (reason !== undefined) {
-      context.addIssue({ code: 'custom', message: `is not an RE2 pattern: ${reason}` });
+      context.addIssue({ code: 'custom', message: reason });
     }
   })
   .meta({ description: 'An RE2 pattern; named groups as (?P<name>…).' });
@@ -78,9 +80,13 @@ export const transformSchema = z
 
 function faultOf(text: string): string | undefined {
   try {
-    RE2JS.compile(text);
-    return undefined;
+    const size = RE2JS.compile(text).programSize();
+    if (size <= maxPatternSize) return undefined;
+    return (
+      `is too large: it compiles to ${size} instructions of at most ${maxPatternSize}; ` +
+      'repeat less, as in {1,10}, or match shorter parts'
+    );
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return `is not an RE2 pattern: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

@@ -94,6 +94,15 @@ test('a transform is tried out without saving it', async () => {
   assert.equal(saved.json<{ transform?: unknown }>().transform, undefined);
 });
 
+test('a preview takes a hundred logs of 8 KiB', async () => {
+  const { receiverId } = await createReceiver(service, { transform } as never);
+  const samples = Array.from({ length: 100 }, () => ({ message: 'x'.repeat(8192) }));
+  const path = `/receivers/${receiverId}/transform/preview`;
+  const answer = await service.admin('POST', path, { samples });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.json<{ results: unknown[] }>().results.length, 100);
+});
+
 test('a transform is changed and cleared', async () => {
   const { receiverId } = await createReceiver(service, { transform } as never);
   const path = `/receivers/${receiverId}`;

@@ -235,3 +235,22 @@ function anyValue(random: Random, depth: number): AnyValue {
 function bytes(random: Random, length: number): Uint8Array {
   return Uint8Array.from({ length }, () => random.integer(1, 255));
 }
+
+/** The events of an array in lines. */
+export function ndjsonOf(logs: Buffer): Buffer {
+  const events = JSON.parse(logs.toString()) as unknown;
+  const list: unknown[] = Array.isArray(events) ? events : [events];
+  return Buffer.from(list.map((event) => JSON.stringify(event)).join('\n'));
+}
+
+export function hecOf(lines: Buffer): Buffer {
+  const events = lines.toString().split('\n');
+  return Buffer.from(
+    events.map((event, n) => `{"time":${n}.5,"host":"a","event":${event || 'null'}}`).join(''),
+  );
+}
+
+export function bulkOf(lines: Buffer): Buffer {
+  const action = '{"create":{"_index":"a"}}\n';
+  return Buffer.from(lines.toString().replaceAll(/^/gm, action));
+}

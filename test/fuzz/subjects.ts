@@ -17,9 +17,10 @@ import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.
 import { damageBytes } from './damage-bytes.ts';
 import { damageProtobuf } from './damage-protobuf.ts';
 import { damageText, type Words } from './damage-text.ts';
-import { jsonLogs, oneIn, otlpLogs } from './log-requests.ts';
+import { bulkOf, hecOf, jsonLogs, ndjsonOf, oneIn, otlpLogs } from './log-requests.ts';
 import { forwardMessages, framesOf, syslogMessages, syslogWords } from './socket-messages.ts';
 import * as metrics from './metric-requests.ts';
+import { stepWords, transformedLogs, transformLogs } from './transformed-logs.ts';
 import { jsonWords, lineWords, queryWords, textWords } from './words.ts';
 import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
 
@@ -82,25 +83,6 @@ const grpcFrame = wrapped((random, input) => {
   if (oneIn(random, 2)) return frame(input, 0);
   return frame(gzipSync(input, { level: 1 }), 1);
 });
-
-/** The events of an array in lines. */
-function ndjsonOf(logs: Buffer): Buffer {
-  const events = JSON.parse(logs.toString()) as unknown;
-  const list: unknown[] = Array.isArray(events) ? events : [events];
-  return Buffer.from(list.map((event) => JSON.stringify(event)).join('\n'));
-}
-
-function hecOf(lines: Buffer): Buffer {
-  const events = lines.toString().split('\n');
-  return Buffer.from(
-    events.map((event, n) => `{"time":${n}.5,"host":"a","event":${event || 'null'}}`).join(''),
-  );
-}
-
-function bulkOf(lines: Buffer): Buffer {
-  const action = '{"create":{"_index":"a"}}\n';
-  return Buffer.from(lines.toString().replaceAll(/^/gm, action));
-}
 
 function lokiStreams(random: Random, records: number): LokiStream[] {
   const events = JSON.parse(jsonLogs(random, records).toString()) as unknown;
@@ -284,13 +266,18 @@ const readSubjects: readonly Subject[] = [
     ...ofText(queryWords, (random) => Buffer.from(random.pick(logQueries))),
     open: () => ({ feed: (input) => valueOf(() => readQuery(input.toString())) }),
   },
+  {
+    name: 'transform',
+    ...ofText([...jsonWords, ...stepWords], transformedLogs),
+    open: () => ({ feed: (input) => valueOf(() => transformLogs(input)) }),
+  },
 ];
 
 export const subjects: readonly Subject[] = [...batchSubjects, ...readSubjects];
 
-async function valueOf<T>(read: () => T): Promise<T | AppError> {
+async function valueOf<T>(read: () => T | Promise<T>): Promise<T | AppError> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (error instanceof AppError && error.code === 'malformed') return error;
     throw error;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readLogRows } from '../protocols/read-log-rows.ts';
+import { AppError } from '../../src/model/errors.ts';
 import type { TransformStep } from '../../src/model/transform.ts';
 import { createJsonLogsDecoder } from '../../src/protocols/json-logs/decode.ts';
 import { previewTransform, type SampleFields } from '../../src/transform/sample-event.ts';
@@ -12,9 +13,13 @@ const transformBatch = createTransformer();
 const limits = { maxEvents: 100_000, maxDepth: 64, maxRejections: 10 };
 
 /** The fields of each stored row. */
-async function store(steps: readonly TransformStep[], events: readonly object[]) {
+async function store(
+  steps: readonly TransformStep[],
+  events: readonly object[],
+  cover?: (bytes: number) => void,
+) {
   const batch = await createJsonLogsDecoder()(Buffer.from(JSON.stringify(events)), limits);
-  const after = await transformBatch(batch, steps);
+  const after = await transformBatch(batch, steps, cover);
   const rows = readLogRows(after.payload);
   assert.equal(rows.length, after.rows);
   const fields = rows.map((row) =>
@@ -120,7 +125,7 @@ const cases: readonly {
 for (const { name, steps, event, after, changes = [] } of cases) {
   test(name, async () => {
     const parsed = transformSchema.parse(steps);
-    const [previewed] = previewTransform(parsed, [event]);
+    const [previewed] = await previewTransform(parsed, [event]);
     const dropped = previewed?.after === undefined;
     assert.deepEqual(dropped ? undefined : withoutEmpty(previewed.after), after);
     assert.deepEqual(previewed?.changes, changes);
@@ -172,10 +177,60 @@ test('bounds the labels that a message adds', async () => {
   assert.equal(warnings.get('fields beyond the limit left out'), 5000 - 256);
 });
 
+const copies = 40;
+const opened = Array.from({ length: copies }, (_, n) => `(?P<g${n}>`).join('');
+/** Copies the message into 40 labels. */
+const copying = { type: 'extract', pattern: `${opened}.*${')'.repeat(copies)}` };
+
+test('a redaction that would add more than 64 KiB to a log replaces whole values', async () => {
+  const steps = transformSchema.parse([
+    { type: 'redact', pattern: 'x', replacement: 'y'.repeat(100) },
+  ]);
+  const labels = Object.fromEntries(
+    Array.from({ length: 20 }, (_, n) => [`k${n}`, 'x'.repeat(60)]),
+  );
+  const { fields } = await store(steps, [{ message: 'x'.repeat(10_000), labels }]);
+  assert.equal(fields[0]!['message'], 'y'.repeat(100));
+  assert.equal(fields[0]!['k0']!.length, 6000);
+  assert.equal(fields[0]!['k19'], 'y'.repeat(100));
+});
+
+test('bounds the results of a preview', async () => {
+  const steps = transformSchema.parse([copying]);
+  const samples = Array.from({ length: 20 }, () => ({ message: 'x'.repeat(16_000) }));
+  await assert.rejects(previewTransform(steps, samples), /cannot preview .* send fewer samples/);
+});
+
+test('bounds the rows of a batch, and asks for their memory before', async () => {
+  const steps = transformSchema.parse([copying]);
+  const events = Array.from({ length: 20 }, () => ({ message: 'x'.repeat(60_000) }));
+  const asked: number[] = [];
+  await assert.rejects(
+    store(steps, events, (bytes) => asked.push(bytes)),
+    (error) => {
+      assert.ok(error instanceof AppError && error.code === 'too_large');
+      assert.match(error.message, /the transform of the receiver .* 33554432 bytes; remove a step/);
+      return true;
+    },
+  );
+  assert.ok(asked.at(-1)! > 10_000_000, `asked for ${asked.join()}`);
+  const refusal = new AppError('unavailable', 'cannot accept the request now');
+  const refuse = () => {
+    throw refusal;
+  };
+  await assert.rejects(store(steps, events, refuse), refusal);
+  const { fields } = await store(steps, events.slice(0, 2));
+  assert.equal(Object.keys(fields[0]!).length, 1 + copies);
+});
+
 const invalid: Readonly<Record<string, [steps: unknown, message: RegExp]>> = {
   'a pattern that RE2 does not know': [
     [{ type: 'drop', where: { field: 'message', matches: '(?=x)' } }],
     /is not an RE2 pattern/,
+  ],
+  'a pattern that repeats too much': [
+    [{ type: 'redact', pattern: '(?:.{1000}){1}.{1000}' }],
+    /compiles to 2\d{3} instructions of at most 500/,
   ],
   'an unknown step': [[{ type: 'eval' }], /parse.*sample/s],
   'a pattern without a named group': [[{ type: 'extract', pattern: 'x(y)' }], /no named group/],
