@@ -50,7 +50,7 @@ const pages = {
 
 /** Texts of CodeMirror and of its PromQL mode, by a module that needs them. */
 const markers = {
-  'src/alerts/rule-editor.tsx': 'cm-editor',
+  'src/parts/editor/yaml-editor.tsx': 'cm-editor',
   'src/metrics/build/promql-editor.tsx': 'multiple different definitions for this metric',
 } as const;
 

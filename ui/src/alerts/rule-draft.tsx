@@ -1,13 +1,15 @@
 /** A draft of rules with its faults, its preview, and the button that saves it. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { SelectField } from '../parts/controls/fields.tsx';
+import { CheckedText } from '../parts/editor/checked-text.tsx';
 import type { TextFault } from '../parts/editor/text-fault.ts';
+import { usePaused } from '../parts/editor/use-paused.ts';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
@@ -16,10 +18,6 @@ import { useRules } from './alert-reads.ts';
 import styles from './rule-draft.module.css';
 import { RulePreview } from './rule-preview.tsx';
 import { groupNamesOf, toRuleFaults } from './rule-text.ts';
-
-const RuleEditor = lazy(() =>
-  import('./rule-editor.tsx').then((module) => ({ default: module.RuleEditor })),
-);
 
 export interface RuleDraftProps {
   readonly initial: string;
@@ -63,10 +61,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
             onChange={done.onStream}
           />
         )}
-        <Suspense fallback={<pre className={styles.loading}>{text}</pre>}>
-          <RuleEditor className={styles.editor} text={text} faults={faults} onText={setText} />
-        </Suspense>
-        <Faults faults={faults} />
+        <CheckedText label="Rules" text={text} faults={faults} onText={setText} />
         <Replaced text={text} streamId={streamId} group={group} />
         {save.error !== null && faults.length === 0 && <ProblemNotice error={save.error} />}
         <div className={styles.actions}>
@@ -85,19 +80,6 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
 }
 
 const noFaults: readonly TextFault[] = [];
-
-function Faults({ faults }: { faults: readonly TextFault[] }) {
-  if (faults.length === 0) return null;
-  return (
-    <div role="alert">
-      <ul className={styles.faults}>
-        {faults.map(({ position, message }) => (
-          <li key={`${position ?? ''} ${message}`}>{message}</li>
-        ))}
-      </ul>
-    </div>
-  );
-}
 
 /** Groups of the same names are replaced, and a renamed group remains. */
 function Replaced({
@@ -123,17 +105,10 @@ function Replaced({
   );
 }
 
-/** An error appears when typing pauses. */
-const pauseMs = 500;
-
 /** What the service says of the text, once typing has paused. */
 function useCheck(text: string): { text: string; faults: readonly TextFault[] } {
   const { api } = useApp();
-  const [paused, setPaused] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setPaused(text), pauseMs);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const paused = usePaused(text);
   const { data } = useQuery({
     queryKey: ['rule check', paused],
     gcTime: 60_000,

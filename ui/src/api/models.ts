@@ -18,4 +18,8 @@ export type Receiver = Answer<'listReceivers'>['receivers'][number];
 export type Stream = Answer<'listStreams'>['streams'][number];
 export type Token = Answer<'listTokens'>['tokens'][number];
 export type Account = Answer<'listAccounts'>['accounts'][number];
+type TransformChange =
+  operations['updateReceiver']['requestBody']['content']['application/json']['transform'];
+export type TransformStep = NonNullable<TransformChange>[number];
+export type TransformPreview = Answer<'previewTransform'>;
 export type Statistics = Answer<'getReceiverStatistics'>;

@@ -15,7 +15,7 @@ import { Tabs } from '../parts/controls/tabs.tsx';
 import { type KnownSecret, withSecret } from './known-secrets.ts';
 import styles from './receiver-page.module.css';
 import { ReceiverSettings } from './receiver-settings.tsx';
-import { ReceiverStatus } from './receiver-status.tsx';
+import { ReceiverStatus } from './status/receiver-status.tsx';
 import { ReceiverTokens } from './receiver-tokens.tsx';
 import { SendData } from './send-data.tsx';
 

@@ -24,6 +24,7 @@ import {
 } from './receiver-draft.ts';
 import { ReceiverFields } from './receiver-fields.tsx';
 import styles from './receiver-settings.module.css';
+import { TransformCard } from './transform/transform-card.tsx';
 
 export function ReceiverSettings({ receiver }: { receiver: Receiver }) {
   return (
@@ -31,6 +32,7 @@ export function ReceiverSettings({ receiver }: { receiver: Receiver }) {
       <Card title="Settings">
         <SettingsForm receiver={receiver} />
       </Card>
+      {receiver.kind !== 'prometheus' && <TransformCard receiver={receiver} />}
       <Card title="Delete">
         <DeleteReceiver receiver={receiver} />
       </Card>

@@ -1,8 +1,8 @@
 /** Events and requests of a receiver over time. */
-import type { Statistics } from '../api/models.ts';
-import { usePreferences } from '../app/preferences.ts';
-import { type BarSeries, StackedBars } from '../charts/stacked-bars.tsx';
-import { formatCount } from '../parts/text/time-text.ts';
+import type { Statistics } from '../../api/models.ts';
+import { usePreferences } from '../../app/preferences.ts';
+import { type BarSeries, StackedBars } from '../../charts/stacked-bars.tsx';
+import { formatCount } from '../../parts/text/time-text.ts';
 import styles from './status-chart.module.css';
 
 type Buckets = Statistics['buckets'];

@@ -1,18 +1,18 @@
 /** What a receiver accepted and refused over time, and why. */
 import { type ReactNode, useState } from 'react';
-import type { Receiver, Statistics } from '../api/models.ts';
-import { usePreferences } from '../app/preferences.ts';
-import { toAddress, toReasonWords } from '../manage/reason-words.ts';
-import { useStatistics } from '../manage/statistics.ts';
-import { Ago } from '../parts/text/ago.tsx';
-import { Button } from '../parts/controls/button.tsx';
-import { type Column, DataTable } from '../parts/layout/data-table.tsx';
-import { Icon } from '../parts/controls/icon.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
-import { Card } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
-import { formatBytes, formatCount, formatTime } from '../parts/text/time-text.ts';
+import type { Receiver, Statistics } from '../../api/models.ts';
+import { usePreferences } from '../../app/preferences.ts';
+import { toAddress, toReasonWords } from '../../manage/reason-words.ts';
+import { useStatistics } from '../../manage/statistics.ts';
+import { Ago } from '../../parts/text/ago.tsx';
+import { Button } from '../../parts/controls/button.tsx';
+import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
+import { Icon } from '../../parts/controls/icon.tsx';
+import { Loading } from '../../parts/feedback/loading.tsx';
+import { LogText } from '../../parts/text/log-text.tsx';
+import { Card } from '../../parts/layout/page.tsx';
+import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import { formatBytes, formatCount, formatTime } from '../../parts/text/time-text.ts';
 import styles from './receiver-status.module.css';
 import { StatusChart } from './status-chart.tsx';
 

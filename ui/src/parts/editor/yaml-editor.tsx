@@ -1,13 +1,13 @@
-/** YAML of rules in an editor with line numbers. Load it lazily. */
+/** YAML, of which JSON is a part, in an editor with line numbers. Load it lazily. */
 import { indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { CodeEditor, type CodeEditorProps } from '../parts/editor/code-editor.tsx';
+import { CodeEditor, type CodeEditorProps } from './code-editor.tsx';
 
-export function RuleEditor(props: Omit<CodeEditorProps, 'extensions' | 'label'>) {
-  return <CodeEditor {...props} label="Rules" extensions={extensions} />;
+export function YamlEditor(props: Omit<CodeEditorProps, 'extensions'>) {
+  return <CodeEditor {...props} extensions={extensions} />;
 }
 
 const extensions = [
@@ -26,7 +26,7 @@ const extensions = [
   ),
   EditorView.theme({
     '.cm-scroller': { maxHeight: '32rem' },
-    '.cm-content': { minHeight: '16rem' },
+    '.cm-content': { minHeight: '8rem' },
     '.cm-gutters': {
       border: 'none',
       background: 'transparent',
