@@ -23,7 +23,7 @@ export interface WriterParts {
   readonly floor: ReceiptFloor;
   readonly events: StoreEvents;
   /** Notified of metrics once they are stored; undefined = none. */
-  readonly head: Pick<Head, 'inserted'> | undefined;
+  readonly head: Pick<Head, 'inserted' | 'forget'> | undefined;
 }
 
 export interface Writer extends Pick<Store, 'insert'> {
@@ -51,6 +51,17 @@ export function createWriter(parts: WriterParts): Writer {
 
   /** Labels before their samples. Ignores the mode, since duplicates of metrics read as one. */
   async function insertMetrics(batches: Batches, _mode: InsertMode, token: FencingToken) {
+    try {
+      await insertSections(batches, token);
+    } catch (error) {
+      // Some sections may be stored, and a batch that is refused may stay so.
+      for (const { owner } of batches) head?.forget(owner.accountId, owner.streamId);
+      throw error;
+    }
+    head?.inserted(batches);
+  }
+
+  async function insertSections(batches: Batches, token: FencingToken) {
     for (const section of metricSections) {
       const rows = batches
         .map((batch) => ({ batch, count: undefined, rows: sectionOf(batch.payload, section) }))
@@ -59,7 +70,6 @@ export function createWriter(parts: WriterParts): Writer {
       const statement = compileInsertSection(await targetOf(token), section, batches);
       await connection.insert(statement, encodeOuterRows(rows));
     }
-    head?.inserted(batches);
   }
 
   const inserters = { 'logs/1': insertLogs, 'metrics/1': insertMetrics };

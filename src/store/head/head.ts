@@ -5,6 +5,7 @@
 import { toDay } from '../../codec/metric-rows.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { SamplesPlan, SeriesColumns } from '../../model/metric-plan.ts';
+import type { ReadableStream } from '../../model/plan.ts';
 import { tooMany } from '../failures.ts';
 import { type LoadParts, loadSamples } from './load.ts';
 import type { IndexedSeries } from './series-index.ts';
@@ -34,13 +35,24 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
       if (!isRecent(plan, nowMs)) return undefined;
       const found = await find(heads, plan);
       if (found === undefined) return undefined;
-      const load = (series: readonly IndexedSeries[], fromMs: number) =>
-        loadSamples(parts, { ...plan, fromMs: BigInt(fromMs), untilMs: farMs }, series, signal);
-      if (!(await loadMissing(found, { fromMs: Number(plan.fromMs), nowMs, load }))) {
-        return undefined;
+      const { head, stream, series } = found;
+      const isMissing = ({ columns }: IndexedSeries) =>
+        columns === undefined || columns.fromMs > Number(plan.fromMs);
+      const missing = series.filter(isMissing);
+      if (missing.length > 0) {
+        const fromMs = loadedFromMs(Number(plan.fromMs), nowMs);
+        const range = { fromMs: BigInt(fromMs), untilMs: farMs };
+        const isKept = await head.readInto(
+          () => loadSamples(parts, { ...plan, ...range, streams: [stream] }, missing, signal),
+          (loaded = []) => head.keepSamples(fromMs, loaded),
+        );
+        if (!isKept) return undefined;
       }
+      // Too many to load, dropped meanwhile, or with samples out of order. Nothing may be awaited
+      // from here on, since other reads and inserts drop samples.
+      if (series.some(isMissing)) return undefined;
       reads += 1;
-      const columns = toColumns(plan, [...found.values()].flat(), reads);
+      const columns = toColumns(plan, series, reads);
       heads.makeRoom();
       return columns;
     },
@@ -64,54 +76,37 @@ function firstMs(nowMs: number): number {
   return (toDay(nowMs) - 1) * dayMs;
 }
 
-type Found = ReadonlyMap<StreamHead, readonly IndexedSeries[]>;
+interface Found {
+  readonly head: StreamHead;
+  readonly stream: ReadableStream;
+  readonly series: readonly IndexedSeries[];
+}
 
-/** The series of a plan by stream; undefined if the store must be read. */
+/** The series of a plan, which are of one stream; undefined if the store must be read. */
 async function find(heads: StreamHeads, plan: SamplesPlan): Promise<Found | undefined> {
   const [fromDay, untilDay] = [toDay(Number(plan.fromMs)), toDay(Number(plan.untilMs))];
-  const found = new Map<StreamHead, readonly IndexedSeries[]>();
-  let [count, withSeries] = [0, 0];
+  let found: Found | undefined;
   for (const stream of plan.streams) {
     const head = await heads.of(plan.accountId, stream);
-    if (head === undefined || fromDay < head.fromDay) return undefined;
+    // One that was closed meanwhile knows no series.
+    if (head === undefined || head.isClosed || fromDay < head.fromDay) return undefined;
     const series = head.index.find(plan.selectors, fromDay, untilDay);
     if (series.some(({ hasHistograms }) => hasHistograms)) return undefined;
-    if (series.length > 0) withSeries += 1;
-    count += series.length;
-    found.set(head, series);
+    if (found !== undefined && series.length === 0) continue;
+    // A series in several streams has the samples of all of them.
+    if (found !== undefined && found.series.length > 0) return undefined;
+    found = { head, stream, series };
   }
-  // A series in several streams has the samples of all of them.
-  if (withSeries > 1) return undefined;
-  if (count > plan.maxSeries) throw tooMany(plan.maxSeries, 'series', 'maxReadSeries');
+  if (found !== undefined && found.series.length > plan.maxSeries) {
+    throw tooMany(plan.maxSeries, 'series', 'maxReadSeries');
+  }
   return found;
 }
 
-interface Missing {
-  readonly fromMs: number;
-  readonly nowMs: number;
-  readonly load: (
-    series: readonly IndexedSeries[],
-    fromMs: number,
-  ) => ReturnType<typeof loadSamples>;
-}
-
-/** @returns false if the store must be read */
-async function loadMissing(found: Found, { fromMs, nowMs, load }: Missing): Promise<boolean> {
-  const isMissing = ({ columns }: IndexedSeries) => (columns?.fromMs ?? Infinity) > fromMs;
-  // A quarter more, so that a slightly longer read need not load again.
+/** A quarter more, so that a slightly longer read need not load again. */
+function loadedFromMs(fromMs: number, nowMs: number): number {
   const spareMs = Math.ceil(Math.max(0, nowMs - fromMs) / 4);
-  const loadedFromMs = Math.max(fromMs - spareMs, firstMs(nowMs));
-  for (const [head, series] of found) {
-    const missing = series.filter(isMissing);
-    if (missing.length === 0) continue;
-    const isKept = await head.readInto(
-      () => load(missing, loadedFromMs),
-      (loaded = []) => head.keepSamples(loadedFromMs, loaded),
-    );
-    if (!isKept) return false;
-  }
-  // Too many to load, dropped meanwhile, or with samples out of order.
-  return ![...found.values()].some((series) => series.some(isMissing));
+  return Math.max(fromMs - spareMs, firstMs(nowMs));
 }
 
 /** @throws AppError over `plan.maxSamples` */

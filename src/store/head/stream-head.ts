@@ -40,6 +40,11 @@ export class StreamHead {
     this.#budget = budget;
   }
 
+  /** Whether its index is empty whatever is stored. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** One string for equal texts, which labels of series share. */
   readonly intern = (text: string): string => {
     const known = this.#names.get(text);
