@@ -1,4 +1,5 @@
 /** Evaluates PromQL over the samples of the store, for readers and for rules. */
+import { AppError } from '../model/errors.ts';
 import type { ReadableStream } from '../model/plan.ts';
 import { QueryError } from '../promql/errors.ts';
 import type { Query } from '../promql/evaluation.ts';
@@ -39,6 +40,10 @@ export async function evaluateQuery(
       signal,
     });
   } catch (error) {
-    throw error instanceof QueryError ? toAppError(error) : error;
+    if (error instanceof QueryError) throw toAppError(error);
+    if (!(error instanceof AppError) || error.code !== 'execution') throw error;
+    // The reads are over a limit: clients look for the text of Prometheus.
+    const text = 'query processing would load too many samples into memory in query execution';
+    throw new AppError('execution', `${text}: ${error.message}`, { cause: error });
   }
 }

@@ -92,6 +92,7 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
     what: 'PromQL queries',
     places: concurrentQueries,
     maxWaiting: maxWaitingQueries,
+    maxWaitMs: limits.queryTimeoutSeconds * 1000,
   });
   return async (query: CommonQuery, times: QueryTimes, caller: ReadCaller) => {
     const { accountId, disconnected } = caller;

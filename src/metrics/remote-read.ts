@@ -72,7 +72,7 @@ async function encodeInTurns(results: readonly SeriesSamples[][]): Promise<Uint8
 
 function tooManySamples({ maxReadSamples }: MetricsLimits): AppError {
   return new AppError(
-    'unavailable',
+    'execution',
     `cannot answer with more than ${maxReadSamples} samples: ask for fewer series or a shorter ` +
       'range, or raise metrics.maxReadSamples',
   );

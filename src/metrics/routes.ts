@@ -124,9 +124,10 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
         return cutTo(await store.labelNames(plan, disconnected), query.limit, maxReadSeries);
       }),
     }),
-    ...getAndPost({
+    // Without POST, as with Prometheus.
+    route('GET', {
       path: 'label/:name/values',
-      operationId: 'LabelValues',
+      operationId: 'getLabelValues',
       summary: 'Values of a label',
       params: labelParams,
       response: jsonResponse(namesResponse),

@@ -134,5 +134,5 @@ export function tooMany(limit: number, what: string, option?: string): AppError 
   const message =
     `cannot answer with more than ${limit} ${what}: ` +
     `narrow the matchers or the time range${advice}`;
-  return new AppError('unavailable', message, { retryAfterSeconds: 5 });
+  return new AppError('execution', message);
 }

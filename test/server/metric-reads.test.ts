@@ -268,7 +268,7 @@ suite('responses', () => {
       opened.call('read', { method: 'POST', headers: messageHeaders, body });
     assert.equal((await read(readRequest([1, 2]))).status, 200);
     const { status, body } = await read(readRequest([1, 2], [1, 2]));
-    assert.equal(status, 503);
+    assert.equal(status, 422);
     assert.match(body, /more than 4 samples: .* raise metrics.maxReadSamples/);
   });
 });

@@ -134,7 +134,7 @@ suite('limits and failures', () => {
     assert.match(series.message, /more than 4 series.*metrics\.maxReadSeries/);
     const samples = await refusal(store.samples(samplesPlan(owner, [], { maxSamples: 9 })));
     assert.match(samples.message, /more than 9 samples.*metrics\.maxReadSamples/);
-    assert.equal(samples.code, 'unavailable');
+    assert.equal(samples.code, 'execution');
   });
 
   test('cuts lists of series, names and values at their limit', async () => {
