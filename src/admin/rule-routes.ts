@@ -30,6 +30,10 @@ const groupsAnswer = z.object({
       failing: z.int().meta({ description: 'Rules whose last evaluation failed.' }),
       pending: z.int().meta({ description: 'Pending alerts.' }),
       firing: z.int().meta({ description: 'Firing alerts.' }),
+      lateAt: z.string().nullable().meta({
+        format: 'date-time',
+        description: 'Evaluation that last found data which the one before had missed.',
+      }),
       evaluatedAt: z.string().nullable().meta({ format: 'date-time' }),
       updatedAt: z.string().meta({ format: 'date-time' }),
     }),
@@ -258,6 +262,7 @@ function toAnswer({ streamId, group, state, updatedAt }: StoredRuleGroup) {
     failing: states.filter(({ health }) => health === 'err').length,
     pending: countAlerts('pending'),
     firing: countAlerts('firing'),
+    lateAt: toTime(state?.late?.atMs),
     evaluatedAt: state === undefined ? null : new Date(state.evaluatedAtMs).toISOString(),
     updatedAt,
   };

@@ -62,7 +62,7 @@ export async function evaluateGroup(
     if (alerts.length > 0) rules[key] = { ...rule, alerts };
   }
   const seconds = (performance.now() - startedAt) / 1000;
-  const failures = failureAlerts(group, { rules, keys, state, atMs });
+  const failures = failureAlerts(group, { rules, state, atMs });
   return { state: { evaluatedAtMs: atMs, seconds, rules, failures }, samples };
 }
 
@@ -118,15 +118,15 @@ function toAlertSeries({ state, labels, activeAtMs }: Alert): RuleSample[] {
 
 interface Evaluated {
   readonly rules: Readonly<Record<string, RuleState>>;
-  /** Of the group's rules. */
-  readonly keys: readonly string[];
+  /** The one before. */
   readonly state: GroupState | undefined;
   readonly atMs: number;
 }
 
 /** An alert for each rule that failed in two evaluations in a row. */
-function failureAlerts(group: RuleGroup, { rules, keys, state, atMs }: Evaluated): Alert[] {
+export function failureAlerts(group: RuleGroup, { rules, state, atMs }: Evaluated): Alert[] {
   const errors = new Map<string, string>();
+  const keys = ruleKeys(group.rules);
   for (const [i, { name }] of group.rules.entries()) {
     const { health, lastError } = rules[keys[i]!]!;
     if (health === 'err') errors.set(name, lastError);

@@ -18,10 +18,12 @@ import { createSemaphore } from '../std/semaphore.ts';
 import type { AlertEvents } from '../telemetry/alert-events.ts';
 import {
   evaluateGroup,
+  failureAlerts,
   type GroupEvaluation,
   type GroupOwner,
   type QueryRule,
 } from './evaluate-group.ts';
+import type { CountLate } from './late-rows.ts';
 import type { NotifyOfGroup } from './notify.ts';
 
 export interface EvaluatorParts {
@@ -31,6 +33,7 @@ export interface EvaluatorParts {
   >;
   readonly query: QueryRule;
   readonly record: RecordSamples;
+  readonly countLate: CountLate;
   /** Fills `sent` with what was acknowledged. Never throws. */
   readonly notify: NotifyOfGroup;
   readonly events: AlertEvents;
@@ -174,14 +177,17 @@ class GroupRuns {
     stored: StoredRuleGroup,
     { atMs, lease, track }: { readonly atMs: number; readonly lease: Lease; readonly track: Track },
   ): Promise<void> {
-    const { rules, events, query } = this.#parts;
+    const { rules, events, query, now } = this.#parts;
     const { accountId, streamId, group } = stored;
     try {
       const release = await this.#places.acquire(accountId, this.#stop);
       try {
+        const readMs = now();
         const evaluated = await evaluateGroup(stored, atMs, query);
+        const late = await this.#lateOf(stored, atMs);
         const recorded = await this.#record(stored, evaluated, track);
-        const state = { ...recorded, sent: Object.fromEntries(track.sent) };
+        const sent = Object.fromEntries(track.sent);
+        const state = { ...recorded, readMs, ...(late !== undefined && { late }), sent };
         const isSaved = await rules.saveRuleState({ streamId, name: group.name }, state, lease);
         if (!isSaved) return;
         track.evaluatedAtMs = atMs;
@@ -192,6 +198,20 @@ class GroupRuns {
       }
     } catch (error) {
       if (!this.#stop.aborted) events.evaluatorFailed(error);
+    }
+  }
+
+  /** @returns of this evaluation, or of the last one that had any. */
+  async #lateOf(stored: StoredRuleGroup, atMs: number): Promise<GroupState['late']> {
+    const { countLate, events } = this.#parts;
+    try {
+      const found = await countLate(stored);
+      if (found === undefined || found.rows === 0) return stored.state?.late;
+      events.lateRows(found.rows);
+      return { ...found, atMs };
+    } catch (error) {
+      events.countLateFailed(stored.streamId, stored.group.name, error);
+      return stored.state?.late;
     }
   }
 
@@ -208,7 +228,7 @@ class GroupRuns {
 
   /** @returns the state, in which a failed write is a failure of the recording rules. */
   async #record(
-    { accountId, streamId, group }: StoredRuleGroup,
+    { accountId, streamId, group, state: previous }: StoredRuleGroup,
     { state, samples }: GroupEvaluation,
     track: Track,
   ): Promise<GroupState> {
@@ -225,7 +245,9 @@ class GroupRuns {
       const failed = { health: 'err', lastError: messageOf(error) } as const;
       const keys = ruleKeys(group.rules).filter((_, i) => group.rules[i]!.kind === 'recording');
       const changed = keys.map((key) => [key, { ...state.rules[key]!, ...failed }] as const);
-      return { ...state, rules: { ...state.rules, ...Object.fromEntries(changed) } };
+      const rules = { ...state.rules, ...Object.fromEntries(changed) };
+      const evaluated = { rules, state: previous, atMs: state.evaluatedAtMs };
+      return { ...state, rules, failures: failureAlerts(group, evaluated) };
     }
   }
 }

@@ -39,7 +39,7 @@ export interface SampleLog {
 export type SampleLogs = (
   owner: GroupOwner,
   query: LogsRuleQuery,
-  at: { readonly labels: Alert['labels']; readonly atMs: number },
+  at: Pick<Alert, 'labels' | 'annotations'> & { readonly atMs: number },
 ) => Promise<readonly SampleLog[]>;
 
 type Evaluated = StoredRuleGroup & { readonly state: GroupState };
@@ -151,14 +151,14 @@ async function toMessage(
   parts: NotifyParts,
 ): Promise<{ url: string; body: string }> {
   const { group, streamId } = stored;
-  const generatorURL = `${parts.externalUrl()}/`;
+  const explorer = parts.externalUrl();
   const endsMs = parts.now() + Math.max(4 * group.intervalMs, 4 * 60_000);
   if (notifier.kind === 'alertmanager') {
     const list = alerts.map(({ alert }) => ({
       ...toTimes(alert, new Date(endsMs).toISOString()),
       labels: alert.labels,
       annotations: alert.annotations,
-      generatorURL,
+      generatorURL: historyUrl(explorer, alert),
     }));
     return { url: `${notifier.url.replace(/\/$/, '')}/api/v2/alerts`, body: JSON.stringify(list) };
   }
@@ -168,7 +168,7 @@ async function toMessage(
       labels: alert.labels,
       annotations: alert.annotations,
       ...toTimes(alert, '0001-01-01T00:00:00Z'),
-      generatorURL,
+      generatorURL: historyUrl(explorer, alert),
       fingerprint: createHash('sha256').update(labelsKey(alert.labels)).digest('hex').slice(0, 16),
       ...(query !== undefined &&
         alert.state === 'firing' && { sampleLogs: await samplesOf(stored, alert, query, parts) }),
@@ -183,10 +183,15 @@ async function toMessage(
     groupLabels: {},
     commonLabels: common(alerts.map(({ alert }) => alert.labels)),
     commonAnnotations: common(alerts.map(({ alert }) => alert.annotations)),
-    externalURL: parts.externalUrl(),
+    externalURL: explorer,
     alerts: list,
   };
   return { url: notifier.url, body: JSON.stringify(body) };
+}
+
+function historyUrl(explorer: string, { labels }: Alert): string {
+  const shown = new URLSearchParams({ tab: 'history', alert: labels['alertname'] ?? '' });
+  return `${explorer}/alerts?${shown.toString()}`;
 }
 
 function toTimes({ firedAtMs, activeAtMs, resolvedAtMs }: Alert, endsAt: string) {
@@ -199,15 +204,16 @@ function toTimes({ firedAtMs, activeAtMs, resolvedAtMs }: Alert, endsAt: string)
 /** None where the read fails: the alert itself must arrive. */
 async function samplesOf(
   owner: GroupOwner,
-  { labels }: Alert,
+  { labels, annotations }: Alert,
   query: LogsRuleQuery,
   { sampleLogs, now, externalUrl }: NotifyParts,
 ): Promise<object[]> {
-  const logs = await sampleLogs(owner, query, { labels, atMs: now() }).catch(() => []);
+  const logs = await sampleLogs(owner, query, { labels, annotations, atMs: now() }).catch(() => []);
   return logs.map(({ logId, timestamp, message }) => ({
     timestamp,
     message: message.slice(0, 1_000),
-    url: `${externalUrl()}/api/v1/logs/${encodeURIComponent(logId)}`,
+    url: `${externalUrl()}/explore/logs?log=${encodeURIComponent(logId)}`,
+    apiUrl: `${externalUrl()}/api/v1/logs/${encodeURIComponent(logId)}`,
   }));
 }
 

@@ -24,6 +24,7 @@ const columns = [
   'failing',
   'pending',
   'firing',
+  'lateAt',
   'evaluatedAt',
 ] as const;
 const streamOption = [

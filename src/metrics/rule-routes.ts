@@ -7,6 +7,7 @@ import type { RuleStore } from '../directory/port.ts';
 import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
 import {
   type Alert,
+  type GroupState,
   type Rule,
   ruleKeys,
   type RuleQuery,
@@ -60,6 +61,18 @@ const group = z.object({
   limit: z.number(),
   evaluationTime: z.number(),
   lastEvaluation: time,
+  late: z
+    .object({
+      time: time.meta({ description: 'Evaluation that found them.' }),
+      rows: z.int(),
+      seconds: z.number().meta({
+        description: 'Longest delay of these; a query_offset of this length includes such data.',
+      }),
+    })
+    .optional()
+    .meta({
+      description: 'The last logs or samples that arrived after the evaluation over their time.',
+    }),
 });
 
 const rulesQuery = z.object({
@@ -137,7 +150,12 @@ function toGroup(stored: StoredRuleGroup, query: RulesQuery): z.output<typeof gr
     limit,
     evaluationTime: state?.seconds ?? 0,
     lastEvaluation: state === undefined ? never : toTime(state.evaluatedAtMs),
+    ...(state?.late !== undefined && { late: toLate(state.late) }),
   };
+}
+
+function toLate({ atMs, rows, maxDelayMs }: NonNullable<GroupState['late']>) {
+  return { time: toTime(atMs), rows, seconds: maxDelayMs / 1000 };
 }
 
 function isWanted({ kind, name }: Rule, { type, 'rule_name[]': names }: RulesQuery): boolean {
@@ -177,11 +195,12 @@ function toRule(one: Rule, state: RuleState | undefined, query: RulesQuery): z.o
 /** Rules on logs as one text: `count by (service) of severity>=error over 5m > 10`. */
 function toText(query: RuleQuery): string {
   if (query.type === 'prometheus') return query.expr;
-  const { stat, by, windowMs, condition } = query;
+  const { stat, by, windowMs, baselineMs, condition } = query;
   const groups = by === '' ? '' : ` by (${by})`;
   const compared = condition === undefined ? '' : ` ${condition.op} ${condition.value}`;
   const logs = query.query === '' ? 'all logs' : query.query;
-  return `${stat}${groups} of ${logs} over ${windowMs / 1000}s${compared}`;
+  const known = baselineMs === undefined ? '' : `, not in ${baselineMs / 1000}s before`;
+  return `${stat}${groups} of ${logs} over ${windowMs / 1000}s${known}${compared}`;
 }
 
 function toAlerts(alerts: readonly Alert[]): z.output<typeof alert>[] {

@@ -2,7 +2,7 @@
  * The order of arrival: by time of receipt, then batch, then row. A log that is stored late or has
  * an old timestamp still comes last. Plain data and its text form.
  */
-import type { LogFilter, LogRecord } from './plan.ts';
+import type { LogFilter, LogRecord, ReadableStream } from './plan.ts';
 
 /** A position in the order of arrival. */
 export interface ArrivalPosition {
@@ -38,6 +38,18 @@ export interface Arrivals {
   readonly logs: readonly ArrivedLog[];
   /** False when the range may have more logs than fit. */
   readonly isComplete: boolean;
+}
+
+/** Rows of a stream with these times that were received from a time on. */
+export interface LateRange {
+  readonly accountId: string;
+  readonly stream: ReadableStream;
+  readonly table: 'logs' | 'samples';
+  /** Unix ms, half-open. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Unix ms. */
+  readonly receivedFromMs: number;
 }
 
 const maxNanos = (1n << 63n) - 1n;

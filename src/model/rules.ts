@@ -37,14 +37,19 @@ export type RuleQuery =
   | { readonly type: 'prometheus'; readonly expr: string }
   | ({ readonly type: 'logs' } & LogsRuleQuery);
 
+/** The stat that counts the logs of each template of messages which is not in the baseline. */
+export const newPatterns = 'new_patterns';
+
 /** A stat of the logs of a window that ends at the evaluation. */
 export interface LogsRuleQuery {
   readonly query: string;
-  /** Such as `count` or `p95(label.duration_ms)`. */
+  /** Such as `count` or `p95(label.duration_ms)`, or `newPatterns`. */
   readonly stat: string;
   /** Fields, separated by commas; empty = one group. */
   readonly by: string;
   readonly windowMs: number;
+  /** Length of the time before the window that has the known patterns; with `newPatterns` only. */
+  readonly baselineMs?: number;
   /** Groups that the rule selects; undefined = all. */
   readonly condition: RuleCondition | undefined;
 }
@@ -60,6 +65,8 @@ export interface RuleCondition {
 export interface RuleSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Of its alert, instead of those of the rule with the same names. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** An alert of one label set. Times are Unix ms. */
@@ -89,6 +96,10 @@ export interface RuleState {
 /** Survives restarts of the evaluator. */
 export interface GroupState {
   readonly evaluatedAtMs: number;
+  /** When its evaluation began; Unix ms. Absent in states of earlier releases. */
+  readonly readMs?: number;
+  /** When an evaluation last found data that the one before had missed; absent = never. */
+  readonly late?: LateRows & { readonly atMs: number };
   readonly seconds: number;
   /** By `ruleKeys`. */
   readonly rules: Readonly<Record<string, RuleState>>;
@@ -96,6 +107,13 @@ export interface GroupState {
   readonly failures: readonly Alert[];
   /** What notifiers acknowledged, by `sentKey`; absent = nothing. */
   readonly sent?: Readonly<Record<string, SentAlert>>;
+}
+
+/** Logs or samples of a time that was evaluated before they arrived. */
+export interface LateRows {
+  readonly rows: number;
+  /** Longest time between a row's own time and its receipt; 0 without rows. */
+  readonly maxDelayMs: number;
 }
 
 export interface SentAlert {

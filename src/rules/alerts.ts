@@ -37,7 +37,8 @@ export function nextAlerts(
           'a label that tells them apart',
       );
     }
-    const text = { annotations: toAnnotations(sample), value: toExponent(sample.value) };
+    const annotations = { ...toAnnotations(sample), ...sample.annotations };
+    const text = { annotations, value: toExponent(sample.value) };
     const earlier = known.get(key);
     const isNew =
       earlier === undefined ||

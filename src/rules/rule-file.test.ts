@@ -7,7 +7,7 @@ import { writeRuleFile } from './write-rule-file.ts';
 
 const options = {
   checkLogs: ({ stat }: { readonly stat: string }) =>
-    stat === 'count' ? undefined : `unknown stat ${stat}`,
+    ['count', 'new_patterns'].includes(stat) ? undefined : `unknown stat ${stat}`,
 };
 
 const file = `# comment
@@ -36,6 +36,10 @@ groups:
     by: [service, host]
     window: 5m
     condition: '>= 1e2'
+  - alert: NewErrors
+    stat: new_patterns
+    window: 5m
+    baseline: 12h
 `;
 
 suite('rule files', () => {
@@ -73,6 +77,15 @@ suite('rule files', () => {
       windowMs: 300_000,
       condition: { op: '>=', value: 100 },
     });
+    assert.deepEqual(second.rules[1]?.query, {
+      type: 'logs',
+      query: '',
+      stat: 'new_patterns',
+      by: '',
+      windowMs: 300_000,
+      baselineMs: 43_200_000,
+      condition: undefined,
+    });
   });
 
   test('a written file reads as the same groups', () => {
@@ -81,6 +94,8 @@ suite('rule files', () => {
   });
 
   const rule = (text: string) => `groups:\n- name: a\n  rules:\n  - ${text}\n`;
+  const logs = (text: string) =>
+    `groups:\n- name: a\n  type: logs\n  rules:\n  - {alert: A, ${text}}`;
   const faults: readonly (readonly [name: string, text: string, fault: string])[] = [
     ['no YAML', 'groups: [', '1:10: '],
     ['an unknown field', 'group: []', '1:8: unknown field "group"'],
@@ -93,11 +108,15 @@ suite('rule files', () => {
     ['for of a record', rule('{record: a, expr: up, for: 5m}'), 'for: not in a recording rule'],
     ['a query of logs', rule('{alert: A, expr: up, query: x}'), 'query: only in a group with'],
     ['two names', 'groups:\n- {name: a, rules: []}\n- {name: a, rules: []}', '3:10: group "a"'],
+    ['a stat', logs('stat: x, window: 5m'), 'unknown stat x'],
+    ['a condition', logs('window: 5m'), '5:5: an alert on logs needs condition'],
+    ['a baseline', logs('window: 5m, baseline: 1h'), 'baseline: only with stat: new_patterns'],
     [
-      'a stat',
-      'groups:\n- name: a\n  type: logs\n  rules:\n  - {alert: A, stat: x, window: 5m}',
-      'unknown stat x',
+      'a short baseline',
+      logs('stat: new_patterns, window: 5m, baseline: 1m'),
+      'baseline: must be at least as long as window',
     ],
+    ['groups of patterns', logs('stat: new_patterns, window: 5m, by: host'), 'by: not with stat'],
   ];
   for (const [name, text, fault] of faults) {
     test(`names the place of a fault: ${name}`, () => {

@@ -6,7 +6,13 @@
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
-import { comparisons, type LogsRuleQuery, type Rule, type RuleGroup } from '../model/rules.ts';
+import {
+  comparisons,
+  type LogsRuleQuery,
+  newPatterns,
+  type Rule,
+  type RuleGroup,
+} from '../model/rules.ts';
 import { QueryError } from '../promql/errors.ts';
 import { isPlainMetricName } from '../promql/labels.ts';
 import { parseDuration } from '../promql/parser/numbers.ts';
@@ -24,6 +30,7 @@ const maxRules = 1_000;
 const maxFaults = 10;
 const defaultIntervalMs = 60_000;
 const minIntervalMs = 1_000;
+const defaultBaselineMs = 86_400_000;
 /** A year. */
 const maxDurationMs = 366 * 86_400_000;
 
@@ -54,6 +61,7 @@ const ruleSchema = z.strictObject({
   stat: nonEmpty.optional(),
   by: z.union([nonEmpty, z.array(nonEmpty)], { error: 'must be a list of fields' }).optional(),
   window: duration.optional(),
+  baseline: duration.optional(),
   condition: condition.optional(),
   for: duration.optional(),
   keep_firing_for: duration.optional(),
@@ -170,7 +178,7 @@ function toRule(rule: FileRule, group: FileGroup, context: Context): Rule {
 }
 
 function toPromQuery(rule: FileRule, { path, report }: Context): Rule['query'] {
-  for (const key of ['query', 'stat', 'by', 'window', 'condition'] as const) {
+  for (const key of ['query', 'stat', 'by', 'window', 'baseline', 'condition'] as const) {
     if (rule[key] !== undefined) report([...path, key], `${key}: only in a group with type: logs`);
   }
   const { expr } = rule;
@@ -194,15 +202,38 @@ function toLogsQuery(rule: FileRule, { path, report, checkLogs }: Context): Rule
       'a rule on logs needs window, of at least 1s',
     );
   }
-  if (rule.alert !== undefined && rule.condition === undefined) {
-    report(path, 'an alert on logs needs condition, such as > 10');
-  }
   const { query = '', stat = 'count', by = [], window: windowMs = 0 } = rule;
   const fields = typeof by === 'string' ? by : by.join(',');
-  const logs = { query, stat, by: fields, windowMs, condition: rule.condition };
+  const baseline = checkBaseline(rule, { path, report });
+  if (rule.alert !== undefined && rule.condition === undefined && stat !== newPatterns) {
+    report(path, 'an alert on logs needs condition, such as > 10');
+  }
+  const logs = { query, stat, by: fields, windowMs, ...baseline, condition: rule.condition };
   const fault = checkLogs(logs);
   if (fault !== undefined) report(path, fault);
   return { type: 'logs', ...logs };
+}
+
+/** @returns the baseline of a rule on new patterns. */
+function checkBaseline(
+  rule: FileRule,
+  { path, report }: Pick<Context, 'path' | 'report'>,
+): Pick<LogsRuleQuery, 'baselineMs'> {
+  const { stat, window: windowMs = 0, baseline } = rule;
+  if (stat !== newPatterns) {
+    if (baseline !== undefined) {
+      report([...path, 'baseline'], `baseline: only with stat: ${newPatterns}`);
+    }
+    return {};
+  }
+  for (const key of ['record', 'by'] as const) {
+    if (rule[key] !== undefined) report([...path, key], `${key}: not with stat: ${newPatterns}`);
+  }
+  const baselineMs = baseline ?? Math.max(defaultBaselineMs, windowMs);
+  if (baselineMs < windowMs) {
+    report([...path, 'baseline'], 'baseline: must be at least as long as window');
+  }
+  return { baselineMs };
 }
 
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;

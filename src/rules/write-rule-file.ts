@@ -33,12 +33,13 @@ function toRule(rule: Rule) {
 
 function toQuery(query: Rule['query']) {
   if (query.type === 'prometheus') return { expr: query.expr };
-  const { stat, by, windowMs, condition } = query;
+  const { stat, by, windowMs, baselineMs, condition } = query;
   return {
     query: query.query,
     stat,
     ...(by !== '' && { by }),
     window: toDuration(windowMs),
+    ...(baselineMs !== undefined && { baseline: toDuration(baselineMs) }),
     ...(condition !== undefined && { condition: `${condition.op} ${condition.value}` }),
   };
 }

@@ -1,6 +1,7 @@
 /** Opens the evaluation of rules. */
 import { randomUUID } from 'node:crypto';
 import { openEvaluator, type RecordSamples } from '../alerts/evaluator.ts';
+import { createCountLate } from '../alerts/late-rows.ts';
 import { createNotify } from '../alerts/notify.ts';
 import { createPost } from '../alerts/post.ts';
 import { createPreview } from '../alerts/preview.ts';
@@ -44,6 +45,7 @@ export function openAlerts(
           ? queryLogs(owner, query, atMs)
           : queryMetrics.at(owner, query.expr, atMs),
       record: createRecorder(config, queue),
+      countLate: createCountLate(reads),
       notify: createNotify({
         notifiers: directory,
         post: createPost(config.alerts),

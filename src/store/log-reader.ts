@@ -14,6 +14,7 @@ import type {
 import type { ComparisonPlan } from '../model/sample-plan.ts';
 import type { QueryContext } from './connection.ts';
 import type { CountedReads } from './counts/counted-reads.ts';
+import { readLateRows } from './counts/late-rows.ts';
 import { canCount } from './counts/part-counts.ts';
 import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
@@ -58,6 +59,7 @@ type LogReader = Pick<
   | 'compare'
   | 'arrivals'
   | 'countArrivals'
+  | 'lateRows'
 >;
 
 /** A page of arrivals that was too large is retried with this fraction of its logs. */
@@ -153,6 +155,7 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     },
     arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(parts, range)),
+    lateRows: (range) => timed(events, 'late_rows', readLateRows(parts, range)),
   };
 }
 

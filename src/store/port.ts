@@ -1,5 +1,5 @@
 /** The port of the store: the drain inserts, `stream/` and `metrics/` read. */
-import type { ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
+import type { ArrivalRange, Arrivals, ArrivalsPlan, LateRange } from '../model/arrival.ts';
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 import type {
@@ -29,6 +29,7 @@ import type {
   WalkPlan,
   WalkStep,
 } from '../model/plan.ts';
+import type { LateRows } from '../model/rules.ts';
 import type { ComparisonPlan, ComparisonResult, MessagesResult } from '../model/sample-plan.ts';
 
 /**
@@ -86,6 +87,8 @@ export interface Store {
   arrivals(plan: ArrivalsPlan): Promise<Arrivals>;
   /** @throws AppError */
   countArrivals(range: ArrivalRange): Promise<number>;
+  /** A sample that was sent again may count twice. @throws AppError */
+  lateRows(range: LateRange): Promise<LateRows>;
   /** @throws AppError */
   histogram(plan: HistogramPlan, signal?: AbortSignal, scanned?: Scan): Promise<HistogramResult>;
   /** @throws AppError */

@@ -21,6 +21,9 @@ export function createAlertEvents({ log, metrics: registry }: Instruments) {
         }
       }
     },
+    lateRows: (rows: number) => metrics.weir_rules_late_rows_total.inc(rows),
+    countLateFailed: (streamId: string, group: string, error: unknown) =>
+      log.warn({ streamId, group, err: error }, 'cannot count the late data of a rule group'),
     /** Evaluations that were due while the previous one ran, or no process evaluated. */
     slotsMissed: (slots: number) => metrics.weir_rules_missed_total.inc(Math.max(slots, 0)),
     recordFailed(streamId: string, group: string, error: unknown) {

@@ -224,6 +224,9 @@ export const statisticsMetrics = {
 export const alertMetrics = {
   weir_rules_evaluations_total: counter('Evaluations of rules', 'outcome'),
   weir_rules_missed_total: counter('Evaluations of rule groups that were left out'),
+  weir_rules_late_rows_total: counter(
+    'Logs and samples that arrived after the evaluation of rules over their time',
+  ),
   weir_rules_group_duration_seconds: histogram(
     'Seconds of one evaluation of a rule group',
     [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],

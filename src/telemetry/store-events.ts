@@ -7,6 +7,7 @@ export type ReadKind =
   | 'walk'
   | 'arrivals'
   | 'count_arrivals'
+  | 'late_rows'
   | 'histogram'
   | 'facets'
   | 'fields'

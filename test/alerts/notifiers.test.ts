@@ -14,7 +14,7 @@ interface SentAlert {
   readonly status?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly endsAt: string;
-  readonly sampleLogs?: readonly { readonly message: string; readonly url: string }[];
+  readonly sampleLogs?: readonly Readonly<Record<'message' | 'url' | 'apiUrl', string>>[];
 }
 
 interface Call {
@@ -140,9 +140,35 @@ groups:
     const { sampleLogs = [], labels } = await told('Errors', 'firing');
     assert.equal(labels['service'], 'checkout');
     assert.equal(sampleLogs.length, 3);
-    for (const { message, url } of sampleLogs) {
+    for (const { message, url, apiUrl } of sampleLogs) {
       assert.match(message, /^failed [a-d]$/);
-      assert.match(url, /\/api\/v1\/logs\//);
+      assert.match(url, /\/explore\/logs\?log=/);
+      assert.match(apiUrl, /\/api\/v1\/logs\//);
     }
+  });
+
+  test('a webhook of a new pattern has its logs', async () => {
+    const events = ['queue 1 is stuck', 'queue 2 is stuck', 'lease lost'].map((message) => ({
+      message,
+      service_name: 'worker',
+    }));
+    assert.equal((await service.postLogs(events)).status, 202);
+    await apply(`
+groups:
+- name: patterns
+  type: logs
+  interval: 1s
+  rules:
+  - alert: NewPattern
+    query: service:worker
+    stat: new_patterns
+    window: 10m
+    condition: '== 2'
+`);
+    const { sampleLogs = [] } = await told('NewPattern', 'firing');
+    assert.deepEqual(sampleLogs.map(({ message }) => message).sort(), [
+      'queue 1 is stuck',
+      'queue 2 is stuck',
+    ]);
   });
 });

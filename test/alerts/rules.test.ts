@@ -209,4 +209,91 @@ groups:
     assert.equal((await service.admin('GET', path)).status, 404);
     assert.ok((await alerts()).every(({ labels }) => labels['rule'] !== 'Twins'));
   });
+
+  test('a message that did not occur before is an alert, also in a preview', async () => {
+    const earlier = new Date(Date.now() - 600_000).toISOString();
+    const events = [
+      { message: 'user 17 signed in', timestamp: earlier },
+      { message: 'user 18 signed in' },
+      { message: 'disk sda1 failed at sector 77' },
+      { message: 'disk sda2 failed at sector 78' },
+    ];
+    const rules = `
+groups:
+- name: patterns
+  type: logs
+  interval: 1s
+  rules:
+  - alert: NewPattern
+    query: service:patterns
+    stat: new_patterns
+    window: 5m
+    baseline: 1h
+    annotations: { summary: '{{ $value }} of {{ $labels.pattern }}' }
+`;
+    const sent = events.map((event) => ({ ...event, service_name: 'patterns' }));
+    assert.equal((await service.postLogs(sent)).status, 202);
+    await apply(rules);
+    const { labels, value, annotations } = await alertIn('firing', 'NewPattern');
+    assert.match(labels['pattern'] ?? '', /^disk <\w+> failed at sector <number>$/);
+    assert.equal(value, '2e+00');
+    assert.equal(annotations['summary'], `2 of ${labels['pattern'] ?? ''}`);
+    assert.match(annotations['sample_log'] ?? '', /^disk sda\d failed at sector 7\d$/);
+    const { logs } = await service.list({ query: annotations['logs_query'] ?? '' });
+    assert.deepEqual(logs.map(({ message }) => message).sort(), [
+      'disk sda1 failed at sector 77',
+      'disk sda2 failed at sector 78',
+    ]);
+    const named = (await alerts()).filter((one) => one.labels['alertname'] === 'NewPattern');
+    assert.equal(named.length, 1);
+    const path = `/streams/${service.quickstart.streamId}/rule-groups/preview`;
+    const sinceTime = new Date(Date.now() - 60_000).toISOString();
+    const answer = await service.admin('POST', path, { rules, sinceTime, step: '10s' });
+    assert.equal(answer.status, 200, answer.text);
+    const { alerts: previewed } = answer.json<{ alerts: Pick<Alert, 'labels'>[] }>();
+    assert.equal(previewed.at(-1)?.labels['pattern'], labels['pattern']);
+  });
+
+  test('data that arrives after its evaluation is counted, with its delay', async () => {
+    await apply(`
+groups:
+- name: late-samples
+  interval: 1s
+  rules:
+  - { record: late:count, expr: count(late) }
+- name: late-logs
+  type: logs
+  interval: 1s
+  rules:
+  - { alert: Late, query: 'service:late', window: 10m, condition: '> 1000' }
+`);
+    interface Group {
+      readonly name: string;
+      readonly lastEvaluation: string;
+      readonly late?: { readonly seconds: number };
+    }
+    const groupOf = async (name: string) =>
+      (await ask<{ groups: Group[] }>('rules')).groups.find((one) => one.name === name);
+    for (const name of ['late-samples', 'late-logs']) {
+      await until(async () => Date.parse((await groupOf(name))?.lastEvaluation ?? '') > 0, {
+        what: `${name} to be evaluated`,
+      });
+    }
+    const send = async () => {
+      const earlierMs = Date.now() - 30_000;
+      await push(`late 1 ${earlierMs}\n`);
+      const timestamp = new Date(earlierMs).toISOString();
+      const log = { message: 'late', service_name: 'late', timestamp };
+      assert.equal((await service.postLogs([log])).status, 202);
+    };
+    for (const name of ['late-samples', 'late-logs']) {
+      // Sent again, since data that is stored later than the next evaluation is not counted.
+      const isTold = async () => {
+        await send();
+        return ((await groupOf(name))?.late?.seconds ?? 0) >= 30;
+      };
+      await until(isTold, { what: `late data of ${name}`, everyMs: 100 });
+    }
+    assert.ok(((await service.metric('weir_rules_late_rows_total')) ?? 0) >= 2);
+  });
 });

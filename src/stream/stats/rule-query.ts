@@ -1,15 +1,22 @@
-/** Rules on logs: a stat of the logs of a window, by groups. */
+/** Rules on logs: a stat of the logs of a window, by groups, or its new patterns. */
 import type { ListPlan, LogRecord, StatsPlan, StatsResult } from '../../model/plan.ts';
 import { readContext, type ReadContextSource } from '../../model/readable-streams.ts';
-import type { LogsRuleQuery, RuleCondition, RuleSample } from '../../model/rules.ts';
+import {
+  type Alert,
+  type LogsRuleQuery,
+  newPatterns,
+  type RuleCondition,
+  type RuleSample,
+} from '../../model/rules.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { parseQuery } from '../../std/parse-query.ts';
 import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
+import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
 import { planStats, statsQuery, toStatsResponse } from './stats.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
-  readonly store: { stats(plan: StatsPlan): Promise<StatsResult> };
+  readonly store: PatternStore & { stats(plan: StatsPlan): Promise<StatsResult> };
 }
 
 const maxGroups = 1_000;
@@ -33,15 +40,20 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
     rule: LogsRuleQuery,
     atMs: number,
   ): Promise<RuleSample[]> => {
+    const context = await readContext(parts, accountId);
+    const isWanted = (value: number) =>
+      rule.condition === undefined || holds(value, rule.condition);
+    if (rule.stat === newPatterns) {
+      return findNewPatterns(parts.store, context, { rule, streamId, atMs, isWanted });
+    }
     const query = parseQuery(statsQuery, toSearch(rule, { atMs, streamId }));
-    const plan = planStats(await readContext(parts, accountId), query);
+    const plan = planStats(context, query);
     const answer = toStatsResponse(query, plan, await parts.store.stats(plan));
     if (!('rows' in answer)) return [];
     return answer.rows.flatMap(({ by, other, values }) => {
       const [value] = Object.values(values);
       if (other === true || value === null || value === undefined) return [];
-      if (rule.condition !== undefined && !holds(value, rule.condition)) return [];
-      return [{ labels: toLabels(by), value }];
+      return isWanted(value) ? [{ labels: toLabels(by), value }] : [];
     });
   };
 }
@@ -57,11 +69,16 @@ export function createRuleSamples(parts: RuleSamplesParts) {
   return async (
     { accountId, streamId }: { readonly accountId: string; readonly streamId: string },
     { query, by, windowMs }: LogsRuleQuery,
-    { labels, atMs }: { readonly labels: RuleSample['labels']; readonly atMs: number },
+    {
+      labels,
+      annotations,
+      atMs,
+    }: Pick<Alert, 'labels' | 'annotations'> & { readonly atMs: number },
   ): Promise<LogRecord[]> => {
     const fields = by.split(',').filter((name) => name !== '');
     const values = fields.map((name) => `${name.trim()}:${JSON.stringify(labels[toLabel(name)])}`);
-    const terms = [...(query.trim() === '' ? [] : [`(${query})`]), ...values];
+    const asked = logsQueryOf(annotations) ?? query;
+    const terms = [...(asked.trim() === '' ? [] : [`(${asked})`]), ...values];
     const search = new URLSearchParams({
       sinceTime: toIso(atMs - 2 * windowMs),
       untilTime: toIso(atMs),
@@ -80,7 +97,8 @@ function toSearch(
 ): URLSearchParams {
   const [startTime, endTime] = [atMs - Math.max(windowMs, 1), atMs].map(toIso) as [string, string];
   return new URLSearchParams({
-    stat,
+    // New patterns are no stat of `/api/v1/stats`; the rest of such a rule is checked alike.
+    stat: stat === newPatterns ? 'count' : stat,
     startTime,
     endTime,
     limit: String(maxGroups),

@@ -60,7 +60,7 @@ const never = '0001-01-01T00:00:00Z';
 
 function Group({ group, streamName, onDelete }: GroupProps) {
   const canEdit = useCanEdit();
-  const { name, file, interval, lastEvaluation } = group;
+  const { name, file, interval, lastEvaluation, late } = group;
   const target = new URLSearchParams({ streamId: file, group: name });
   return (
     <Card>
@@ -72,6 +72,11 @@ function Group({ group, streamName, onDelete }: GroupProps) {
           {streamName !== undefined && `stream ${streamName}, `}
           every {formatDuration(interval)}, evaluated{' '}
           <Ago at={lastEvaluation === never ? null : lastEvaluation} never="not yet" />
+          {late && (
+            <>
+              , {late.rows} late rows <Ago at={late.time} /> (up to {formatDuration(late.seconds)})
+            </>
+          )}
         </span>
         {canEdit && (
           <>
