@@ -119,9 +119,10 @@ export const otlpMetricBombs: readonly Bomb[] = [
     },
   },
   {
+    // The limit of series is met before that of rows.
     name: 'histograms of a thousand buckets each, four million in all',
     isHeavy: true,
-    expected: [413],
+    expected: [200],
     make: () => {
       const bounds = Buffer.alloc(8 * 1000);
       for (let n = 0; n < 1000; n += 1) bounds.writeDoubleLE(n, 8 * n);
