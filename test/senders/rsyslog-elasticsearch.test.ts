@@ -32,7 +32,7 @@ suite('rsyslog', { skip: isMissing }, () => {
     const config = fillIn(block, service, folder)
       .replace('weir.example.com', address.hostname)
       .replace('"8443"', `"${address.port}"`)
-      .replace('${WEIR_TOKEN}', receivers.http_json.token);
+      .replace('"TOKEN"', `"${receivers.http_json.token}"`);
     const file = join(folder, 'rsyslog.conf');
     writeFileSync(
       file,
