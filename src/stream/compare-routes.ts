@@ -39,7 +39,7 @@ const compareQuery = z.strictObject({
       'default: query. Fields that the two queries name are not compared.',
     examples: ['-severity:error'],
   }),
-  limit: integer(1, 100, 'Values, those that tell most first; default 20.').default(20),
+  limit: integer(1, 100, 'Values, those with the greatest effect first; default 20.').default(20),
 });
 
 type CompareQuery = z.output<typeof compareQuery>;
@@ -63,7 +63,7 @@ const difference = z.object({
   baselineCount: count,
   baselineShare: share,
   effect: z.number().meta({
-    description: 'How much the value tells of which set a log is in: 0 nothing, 1 everything.',
+    description: 'How well the value predicts the set of a log: 0 not at all, 1 completely.',
   }),
   g: z.number().meta({ description: 'G of the 2x2 table of logs with and without the value.' }),
   p: z.number().meta({
@@ -91,7 +91,7 @@ export function createCompareRoutes(parts: CompareParts): readonly ReadRoute[] {
       method: 'GET',
       path: '/api/v1/compare',
       operationId: 'compareLogs',
-      summary: 'Values of fields and labels that tell two ranges or two queries apart',
+      summary: 'Values of fields and labels that differ between two ranges or two queries',
       description:
         'Reads at most about 20,000 logs of each, spread over its range. The range is the hour ' +
         'before untilTime where sinceTime is absent, and the baseline is as long before it.',

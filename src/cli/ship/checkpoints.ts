@@ -46,7 +46,7 @@ function read(file: string): State {
     if (state.version === 1) return state;
   } catch (cause) {
     if (isAbsent(cause)) return { version: 1, files: {} };
-    throw new Error(`cannot read the checkpoints ${file}: delete it to send all files anew`, {
+    throw new Error(`cannot read the checkpoints ${file}: delete it to send all files again`, {
       cause,
     });
   }

@@ -84,7 +84,7 @@ export class ShippedFile {
     return true;
   }
 
-  /** A file that was truncated, and perhaps filled again, begins anew. */
+  /** A file that was truncated, and perhaps filled again, is read from its start. */
   #look(): void {
     const size = this.file.size();
     if (size === this.#size) return;

@@ -36,8 +36,8 @@ const lingerMs = 1000;
 const maxSearchedLength = 4096;
 
 const examples = `
-Positions are kept in the folder given by --state: after a restart or a crash the command goes on
-where it was, and what is sent again is stored once.
+Positions are kept in the folder given by --state: after a restart or a crash the command resumes
+from them, and events that are sent again are stored once.
 
 Examples:
   weir ship '/var/log/nginx/*.log' --service nginx --state /var/lib/weir-ship

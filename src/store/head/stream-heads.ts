@@ -13,7 +13,7 @@ export interface HeadOptions {
   readonly now: () => number;
 }
 
-/** What nobody reads for this long is dropped. */
+/** A head without reads for this long is dropped. */
 const idleMs = 15 * 60_000;
 
 interface Entry {

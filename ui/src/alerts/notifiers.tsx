@@ -65,7 +65,7 @@ export function Notifiers() {
           }}
           onClose={() => setEnding(undefined)}
         >
-          <p>It gets no alerts from now on, and is not told that earlier ones ended.</p>
+          <p>It gets no more alerts, nor the ends of earlier ones.</p>
         </EndingDialog>
       )}
     </Card>

@@ -65,7 +65,7 @@ export function CompareTab({ query, run, streamNames, onChange, onFilter }: TabP
             <NoDifference hasBaseline={other.total > 0} onOthers={onOthers} />
           ) : (
             <DataTable
-              caption="Values that differ, those that tell most first"
+              caption="Values that differ, greatest effect first"
               columns={[
                 { header: 'Value', cell: (one) => <LogText text={nameOf(one)} /> },
                 { header: 'Here', cell: ({ share }) => <Share share={share} /> },
