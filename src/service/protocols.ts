@@ -4,7 +4,7 @@ import type { Protocol } from '../model/protocol.ts';
 import { createInflux } from '../protocols/influx/influx.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
 import { createForward } from '../protocols/forward/forward.ts';
-import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
+import { createPiecesDecoder, openTolerantEvents } from '../protocols/json-logs/decode-lines.ts';
 import { createElasticsearch } from '../protocols/json-logs/elasticsearch/elasticsearch.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
@@ -33,6 +33,6 @@ export function createProtocols(config: Config): Protocol[] {
     ...createRemoteWrite(config),
     createInflux(config),
     createSyslog(config, createPiecesDecoder()),
-    createForward(config, createPiecesDecoder()),
+    createForward(config, createPiecesDecoder(openTolerantEvents)),
   ];
 }

@@ -220,10 +220,11 @@ test('reports rejected lines with their file', async (t) => {
     rmSync(folder, { recursive: true });
   });
   const names = ['a', 'b', 'c'].map((name) => join(folder, name));
-  for (const name of names) writeFileSync(name, 'fine\n{"no":"message"}\n');
+  for (const name of names) writeFileSync(name, '{"msg":"fine"}\n{"no":"message"}\n');
   const target = ['--receiver-url', `${server.url}/logs`, '--ingest-token', 'secret'];
   const terminal = captureTerminal();
-  assert.equal(await run(['import', ...names, '--data', folder, ...target], terminal), 1);
+  const flags = ['--format', 'ndjson', '--data', folder];
+  assert.equal(await run(['import', ...names, ...flags, ...target], terminal), 1);
   const told = names.map((name) => `weir: ${name}: line 2: message is missing\n`).join('');
   assert.ok(terminal.error().startsWith(told), terminal.error());
 });

@@ -121,8 +121,9 @@ for (const format of ['ndjson', 'csv'] as const) {
 
 test('a dry run counts and sends nothing', async () => {
   const file = join(folder, 'dry.log');
-  writeFileSync(file, 'a line\n\n{"message":"x","ts":1}\n{"no":"message"}\n');
-  const { code, out, error } = await weir(['import', '--dry-run', '--service', 'dry', file]);
+  writeFileSync(file, '{"msg":"y"}\n\n{"message":"x","ts":1}\n{"no":"message"}\n');
+  const flags = ['--dry-run', '--format', 'ndjson', '--service', 'dry'];
+  const { code, out, error } = await weir(['import', ...flags, file]);
   assert.equal(code, 1);
   assert.ok(out.endsWith('2 lines to send, 1 with a timestamp; 1 to be rejected, 1 blank\n'));
   assert.match(error, /line 4: message is missing/);

@@ -90,14 +90,27 @@ suite('the client acknowledges', () => {
     await closed;
   });
 
+  test('fields of an unexpected type are stored', async () => {
+    const socket = await connectTo(port);
+    const record = { message: 'kept', severity: 7, service: 'odd', host: { ip: '::1' }, labels: 1 };
+    socket.write(encode(['app', [[0, record]], { chunk: 'odd' }]));
+    await once(socket, 'data');
+    socket.destroy();
+    const [log] = await stored('odd', 1);
+    assert.deepEqual([log?.message, log?.severity, log?.labels], [
+      'kept',
+      '7',
+      { tag: 'app', 'host.ip': '::1', labels: '1' },
+    ]);
+  });
+
   test('a message without any valid entry is acknowledged and counted as dropped', async () => {
     const dropped = async () =>
       (await sockets.service.metric('weir_socket_messages_dropped_total')) ?? 0;
     const earlier = await dropped();
     const socket = await connectTo(port);
-    socket.write(
-      encode(['app', [[0, { message: 'x', severity: 7 }]], { chunk: 'no valid entry' }]),
-    );
+    const tooMany = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`label${n}`, n]));
+    socket.write(encode(['app', [[0, tooMany]], { chunk: 'no valid entry' }]));
     const [answer] = (await once(socket, 'data')) as [Buffer];
     assert.deepEqual(decode(answer), { ack: 'no valid entry' });
     socket.destroy();

@@ -52,18 +52,48 @@ for (const [line, format, event] of texts) {
 const faults: readonly [string, LineFormat, string][] = [
   ['text', 'ndjson', 'not a JSON object'],
   ['[{"message":"x"}]', 'ndjson', 'not a JSON object'],
-  ['{"a":1}', 'auto', 'message is missing'],
-  ['{"message":null}', 'auto', 'message is missing'],
-  ['{"message":1}', 'auto', 'message is not a string'],
-  ['{"message":"x","host":1}', 'auto', 'host is not a string'],
-  ['{"message":"x","labels":[]}', 'auto', 'labels is not an object'],
-  ['{"__proto__":{"message":"x"}}', 'auto', 'message is missing'],
+  ['{"a":1}', 'ndjson', 'message is missing'],
+  ['{"message":null}', 'ndjson', 'message is missing'],
+  ['{"message":1}', 'ndjson', 'message is not a string'],
+  ['{"message":"x","host":1}', 'ndjson', 'host is not a string'],
+  ['{"message":"x","labels":[]}', 'ndjson', 'labels is not an object'],
+  ['{"__proto__":{"message":"x"}}', 'ndjson', 'message is missing'],
 ];
 for (const [line, format, reason] of faults) {
   test(`rejects ${line}: ${reason}`, () => {
     assert.deepEqual(createLineReader(format, none)(line), { kind: 'fault', reason });
   });
+  test(`sends ${line} as a message where lines may have any form`, () => {
+    assert.deepEqual(read(line, 'auto'), { message: line });
+  });
 }
+
+const events = [
+  '{"log":"x\\n","stream":"stdout"}',
+  '{"MESSAGE":"x"}',
+  '{"short_message":"x"}',
+  '{"body":"x","severity_text":"INFO"}',
+  '{"level":"INFO","fields":{"message":"x"}}',
+  '{"@t":"2026-11-22T10:00:00Z","@mt":"x"}',
+  '{"error":{"message":"x"}}',
+  '{"message":"x","host":{"name":"a"}}',
+];
+for (const line of events) {
+  test(`sends ${line} as it is`, () => assert.deepEqual(read(line, 'ndjson'), JSON.parse(line)));
+}
+
+const ownFields = [
+  '{"message":"x","levelname":"ERROR","service.name":"a","_HOSTNAME":"b"}',
+  '{"message":"x","log":{"level":"warn"},"service":{"name":"a"},"host":{"name":"b"}}',
+  '{"msg":"x","level":30,"name":"a","hostname":"b"}',
+];
+for (const line of ownFields) {
+  test(`keeps severity, service and host of ${line}`, () => {
+    const expected = { ...JSON.parse(line), service_namespace: 'eu', region: 'west' };
+    assert.deepEqual(read(line, 'auto', all), expected);
+  });
+}
+
 
 test('adds only missing fields', () => {
   assert.deepEqual(read('x', 'auto', all), { message: 'x', ...filled, region: 'west' });

@@ -2,11 +2,12 @@
  * Lines to events of the JSON receiver (docs/senders/json-logs.md). An event is sent as it was
  * written, with defaults appended for missing fields.
  */
+import { eventNames } from '../../model/event-names.ts';
 import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
 import type { LogRecord } from '../../model/plan.ts';
 
 export const lineFormats = ['auto', 'lines', 'ndjson'] as const;
-/** `auto`: a line that is a JSON object is an event, any other a message. */
+/** `auto`: a JSON object that the receiver accepts is an event, any other line a message. */
 export type LineFormat = (typeof lineFormats)[number];
 
 /** Values for events that have none. */
@@ -25,13 +26,10 @@ export type LineReading =
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const strings = ['message', 'severity', 'service_name', 'service_namespace', 'host'] as const;
-const aliases = ['msg', 'event', 'level', 'service', 'hostname'] as const;
-const times = ['timestamp', 'time', 'ts', '@timestamp'] as const;
 /** Keys of an event that cannot be labels. */
 const fieldNames: ReadonlySet<string> = new Set([
-  ...strings,
-  ...times,
-  ...aliases,
+  ...Object.values(eventNames).flat(),
+  'service_namespace',
   'labels',
   'trace_id',
   'span_id',
@@ -60,8 +58,11 @@ export function createLineReader(
     if (trimmed === '') return undefined;
     if (format === 'lines') return toMessage(text);
     const object = trimmed.startsWith('{') ? parseObject(trimmed) : undefined;
-    if (object !== undefined) return readObject(object, trimmed, defaults);
-    return format === 'auto' ? toMessage(text) : { kind: 'fault', reason: 'not a JSON object' };
+    const reading: LineReading =
+      object === undefined
+        ? { kind: 'fault', reason: 'not a JSON object' }
+        : readObject(object, trimmed, defaults);
+    return format === 'auto' && reading.kind === 'fault' ? toMessage(text) : reading;
   };
 }
 
@@ -78,32 +79,37 @@ export function readObject(object: JsonObject, text: string, defaults: EventDefa
     kind: 'event',
     // The last of repeated keys counts, so a default also replaces null.
     json: filling === '' ? text : `${text.slice(0, -1)},${filling}}`,
-    isTimed: times.some((name) => isPresent(object, name)),
+    isTimed: eventNames.time.some((name) => isPresent(object, name)),
   };
 }
 
 /** Checked here, because the service refuses a request in which no event is valid. */
 function faultOf(event: JsonObject): string | undefined {
   for (const name of strings) {
-    if (isPresent(event, name) && !isString(event, name)) return `${name} is not a string`;
+    const isNamedHost = name === 'host' && isString(event, 'host.name');
+    if (isPresent(event, name) && !isString(event, name) && !isNamedHost) {
+      return `${name} is not a string`;
+    }
   }
   const labels = isPresent(event, 'labels') ? event['labels'] : {};
   if (typeof labels !== 'object' || Array.isArray(labels)) return 'labels is not an object';
-  const hasMessage = ['message', 'msg', 'event'].some((name) => isString(event, name));
-  return hasMessage ? undefined : 'message is missing';
+  return hasAny(event, eventNames.message) ? undefined : 'message is missing';
 }
 
 /** @returns the defaults that the event lacks, as JSON members without braces. */
 function fillingOf(event: JsonObject, defaults: EventDefaults): string {
-  const hasLevel = isString(event, 'level') || typeof event['level'] === 'number';
+  const hasNumber = typeof event['level'] === 'number';
+  const isNumbered = hasNumber || typeof event['PRIORITY'] === 'number';
+  // The name of pino and Bunyan.
+  const isNamed = hasNumber && isString(event, 'name');
   const members: [string, string | undefined, boolean][] = [
-    ['severity', defaults.severity, hasLevel],
-    ['service_name', defaults.serviceName, isString(event, 'service')],
-    ['service_namespace', defaults.serviceNamespace, false],
-    ['host', defaults.host, isString(event, 'hostname')],
+    ['severity', defaults.severity, isNumbered || hasAny(event, eventNames.severity)],
+    ['service_name', defaults.serviceName, isNamed || hasAny(event, eventNames.service)],
+    ['service_namespace', defaults.serviceNamespace, isPresent(event, 'service_namespace')],
+    ['host', defaults.host, hasAny(event, eventNames.host)],
   ];
-  const fields = members.flatMap(([name, value, hasAlias]): [string, string][] =>
-    value === undefined || hasAlias || isPresent(event, name) ? [] : [[name, value]],
+  const fields = members.flatMap(([name, value, isFilled]): [string, string][] =>
+    value === undefined || isFilled ? [] : [[name, value]],
   );
   return [...fields, ...labelMembers(event, defaults.labels)]
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)
@@ -124,13 +130,22 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
+function hasAny(event: JsonObject, names: readonly string[]): boolean {
+  return names.some((name) => isString(event, name));
+}
+
 /** null counts as absent. */
 function isPresent(event: JsonObject, name: string): boolean {
   return Object.hasOwn(event, name) && event[name] !== null;
 }
 
+/** @param name a key, or with a dot the member of an object */
 function isString(event: JsonObject, name: string): boolean {
-  return Object.hasOwn(event, name) && typeof event[name] === 'string';
+  if (Object.hasOwn(event, name)) return typeof event[name] === 'string';
+  const [first = '', ...rest] = name.split('.');
+  const object = rest.length > 0 && Object.hasOwn(event, first) ? event[first] : undefined;
+  const isObject = typeof object === 'object' && object !== null;
+  return isObject && isString(object as JsonObject, rest.join('.'));
 }
 
 /** A log of `weir logs --json` or of an export, perhaps of chosen columns. */

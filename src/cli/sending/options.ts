@@ -22,7 +22,7 @@ export function addSendingOptions(command: Command, formats: readonly string[]):
     .addOption(
       new Option(
         '--format <format>',
-        'format of a line; auto: a JSON object is an event, any other line is text',
+        'format of a line; auto: a JSON object with a message is an event, any other line is text',
       )
         .choices(formats)
         .default('auto'),

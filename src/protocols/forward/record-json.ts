@@ -1,8 +1,7 @@
 /** Records of MessagePack as JSON events, without building their objects. */
+import { eventNames } from '../../model/event-names.ts';
 import { type Head, headAt, malformed } from './msgpack.ts';
 
-/** Fields of which one that is a text is the message. */
-const messageFields = ['message', 'msg', 'event', 'log', 'MESSAGE', 'short_message', 'body'];
 /** EventTime: seconds and nanoseconds, 4 bytes each. */
 const eventTimeType = 0;
 
@@ -35,7 +34,7 @@ export class RecordWriter {
       at = this.#pair(at, pair, 1);
       const key = this.#text[keyAt + (pair > 0 ? 1 : 0)];
       hasMessage ||=
-        this.#lastKind === 'string' && messageFields.some((name) => key === `"${name}"`);
+        this.#lastKind === 'string' && eventNames.message.some((name) => key === `"${name}"`);
     }
     const record = this.#text.join('');
     // The last of two members counts.

@@ -2,38 +2,24 @@
  * Chooses the field of an event that fills a column: the field of Weir, else the first field of a
  * logger that fits. Each function returns a slot, or -1.
  */
-import { type EventSlots, field, slotKind } from './event-fields.ts';
+import { eventNames } from '../../model/event-names.ts';
+import { type EventSlots, field, slotKind, slotOf } from './event-fields.ts';
 
-const messageFields = [
-  field.msg,
-  field.event,
-  field.log,
-  field.journalMessage,
-  field.shortMessage,
-  field.body,
-  field.errorMessage,
-];
-const severityFields = [field.level, field.levelName, field.logLevel, field.severityText];
-const serviceFields = [field.service, field.dottedService, field.syslogIdentifier];
-const hostFields = [field.hostname, field.dottedHost, field.journalHost];
+const messageFields = eventNames.message.map(slotOf);
+const severityFields = eventNames.severity.map(slotOf).filter((index) => index !== field.priority);
+const serviceFields = eventNames.service.map(slotOf);
+const hostFields = eventNames.host.map(slotOf);
 /** In order of precedence. */
-export const timeFields = [
-  field.givenTime,
-  field.timestamp,
-  field.time,
-  field.ts,
-  field.atTimestamp,
-  field.asctime,
-  field.journalTime,
-];
+export const timeFields = [field.givenTime, ...eventNames.time.map(slotOf)];
 
 export function chooseMessage(slots: EventSlots): number {
-  const index = chooseString(slots, field.message, messageFields);
+  if (!slots.isAbsent(field.message)) return field.message;
+  const index = firstString(slots, messageFields);
   return index >= 0 || slots.isAbsent(field.whole) ? index : field.whole;
 }
 
 export function chooseSeverity(slots: EventSlots): number {
-  if (!slots.isAbsent(field.severity)) return field.severity;
+  if (isScalar(slots, field.severity)) return field.severity;
   if (isNumber(slots, field.level)) return field.level;
   const word = severityFields.find((index) => slots.isString(index));
   if (word !== undefined) return word;
@@ -43,23 +29,31 @@ export function chooseSeverity(slots: EventSlots): number {
 
 /** The `name` of pino and Bunyan is a service; elsewhere it may name anything. */
 export function chooseService(slots: EventSlots): number {
-  const index = chooseString(slots, field.serviceName, serviceFields);
+  if (isScalar(slots, field.serviceName)) return field.serviceName;
+  const index = firstString(slots, serviceFields);
   if (index >= 0 || !isNumber(slots, field.level)) return index;
   return slots.isString(field.name) ? field.name : -1;
 }
 
 export function chooseHost(slots: EventSlots): number {
   if (slots.isString(field.givenHost)) return field.givenHost;
-  return chooseString(slots, field.host, hostFields);
+  return isScalar(slots, field.host) ? field.host : firstString(slots, hostFields);
+}
+
+export function chooseNamespace(slots: EventSlots): number {
+  return isScalar(slots, field.serviceNamespace) ? field.serviceNamespace : -1;
+}
+
+/** Text, or a number of an event that is never rejected for a field. */
+function isScalar(slots: EventSlots, index: number): boolean {
+  return slots.isString(index) || isNumber(slots, index);
 }
 
 function isNumber(slots: EventSlots, index: number): boolean {
   return slots.kind[index] === slotKind.number;
 }
 
-/** The canonical field if present, else the first alias that is a string, else -1. */
-function chooseString(slots: EventSlots, canonical: number, aliases: readonly number[]): number {
-  if (!slots.isAbsent(canonical)) return canonical;
-  for (const index of aliases) if (slots.isString(index)) return index;
+function firstString(slots: EventSlots, indexes: readonly number[]): number {
+  for (const index of indexes) if (slots.isString(index)) return index;
   return -1;
 }

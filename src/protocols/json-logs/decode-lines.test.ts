@@ -5,13 +5,15 @@ import fc from 'fast-check';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
+import { blankSeriesView } from '../../model/series-view.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
+import { tolerantEvents } from './event-reader.ts';
 import { createLines } from './lines.ts';
 import type { LineFormat } from './text-lines.ts';
 
 const decodeLines = createLinesDecoder();
-const decodeDocument = createJsonLogsDecoder();
+const decodeDocument = createJsonLogsDecoder(tolerantEvents);
 const limits = { maxEvents: 20_000, maxDepth: 64, maxRejections: 3 };
 
 async function decode(body: string | Buffer, format: LineFormat | 'json'): Promise<Batch> {
@@ -54,23 +56,42 @@ suite('JSON values', () => {
   test('that cannot be read are rejected by their line', async () => {
     const body = '{"message":"a"}\n\n{"message":\n7\n{"message":1}\n{"message":"b"} nonsense\nx\n';
     const batch = await decode(body, 'json');
-    assert.equal(batch.rows, 2);
-    assert.equal(batch.rejectedCount, 5);
-    const [first, ...others] = batch.rejected;
+    assert.equal(batch.rows, 3);
+    assert.equal(batch.rejectedCount, 4);
+    const [first, second, third] = batch.rejected;
     assert.match(first!.reason, /^not JSON: line 3: cannot parse JSON/);
-    assert.deepEqual(others, [
-      { index: 2, reason: 'the event is not an object: line 4' },
-      { index: 3, reason: 'message is not a string: line 5' },
-    ]);
+    assert.deepEqual(second, { index: 2, reason: 'the event is not an object: line 4' });
+    assert.match(third!.reason, /^not JSON: line 5: cannot parse JSON/);
     assert.deepEqual(
       [...batch.rejectedByReason],
       [
         ['not JSON', 3],
         ['the event is not an object', 1],
-        ['message is not a string', 1],
       ],
     );
   });
+
+  const tolerated: readonly (readonly [string, string, object])[] = [
+    ['{"a":1}', '{"a":1}', { a: '1' }],
+    ['{"message":7,"b":2}', '7', { b: '2' }],
+    ['{"message":"m","host":{"ip":"x"},"labels":3}', 'm', { 'host.ip': 'x', labels: '3' }],
+    ['{"msg":"m","severity":{},"service_name":[]}', 'm', { severity: '{}', service_name: '[]' }],
+    ['{"message":{"a":1}}', '{"a":1}', {}],
+  ];
+  for (const [body, message, labels] of tolerated) {
+    for (const form of [body, `[${body}]`]) {
+      test(`${form} is stored`, async () => {
+        const event = createLines(configSchema.parse({})).decode(
+          Buffer.from(form),
+          { mediaType: 'application/json', parameters: new Map(), coding: 'identity' },
+          { limits, nowMs: 0, series: blankSeriesView },
+        );
+        const [row] = readLogRows((await event).payload);
+        assert.equal(row!.body, message);
+        assert.deepEqual(Object.fromEntries(row!.logAttributes as Map<string, string>), labels);
+      });
+    }
+  }
 
   test('none of which can be read are refused', async () => {
     await assert.rejects(decode('x\ny\n', 'json'), {

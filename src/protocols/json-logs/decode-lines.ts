@@ -12,7 +12,7 @@ import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { tooManyEvents, unreadableTime } from './decode.ts';
 import { EventSlots } from './event-fields.ts';
-import { EventReader, plainEvents } from './event-reader.ts';
+import { type EventDialect, EventReader, plainEvents, tolerantEvents } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
@@ -39,12 +39,12 @@ export type PiecesDecoder = (
  * `maxEvents` events.
  */
 export function createLinesDecoder(): LinesDecoder {
-  const decode = createPiecesDecoder();
+  const decode = createPiecesDecoder(openTolerantEvents);
   return (body, format, limits) =>
     decode(format === 'json' ? [body].values() : eachPiece(body, format), limits);
 }
 
-export function createPiecesDecoder(open: OpenSource = openPlainEvents): PiecesDecoder {
+export function createPiecesDecoder(open: OpenSource = openEvents(plainEvents)): PiecesDecoder {
   const slots = new EventSlots();
   const decodeInSlices = createSlicedDecoder(() => new RowWriter());
   return (pieces, limits) =>
@@ -66,10 +66,14 @@ export interface EventSource {
 /** @param slots which the source fills with each event */
 export type OpenSource = (bytes: Buffer, slots: EventSlots, maxDepth: number) => EventSource;
 
-const openPlainEvents: OpenSource = (bytes, slots, maxDepth) => {
-  const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
-  return { read: (at) => reader.read(at), findFault: () => findFault(slots) };
-};
+export const openTolerantEvents: OpenSource = openEvents(tolerantEvents);
+
+function openEvents(dialect: EventDialect): OpenSource {
+  return (bytes, slots, maxDepth) => {
+    const reader = new EventReader(bytes, slots, maxDepth, dialect);
+    return { read: (at) => reader.read(at), findFault: () => findFault(slots) };
+  };
+}
 
 /** The slots are shared by all bodies: they are cleared before each event. */
 class LinesDecoding implements Decoding {

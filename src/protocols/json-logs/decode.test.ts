@@ -370,6 +370,11 @@ describe('refused bodies', () => {
   }
 });
 
+test('names the route for events one after another', () => {
+  const message = /^cannot read a second event at byte 16: .* to …\/lines$/;
+  assert.throws(() => decodeNow('{"message":"x"}\n{"message":"y"}\n'), { message });
+});
+
 test('decodes an empty array to an empty batch', () => {
   const batch = decodeNow(' [ ] ');
   assert.deepEqual([batch.rows, batch.rejectedCount, batch.payload.length], [0, 0, 0]);

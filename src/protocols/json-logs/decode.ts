@@ -19,7 +19,7 @@ import { Rejections } from '../../codec/rejections.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
 import { EventSlots } from './event-fields.ts';
-import { EventReader, plainEvents } from './event-reader.ts';
+import { type EventDialect, EventReader, plainEvents } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
 
 export const unreadableTime = 'unreadable time: stored with the time of receipt';
@@ -32,11 +32,11 @@ export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Pr
  * The decoder throws AppError `malformed` for a body that is not JSON, is nested too deeply or has
  * no acceptable event, and `too_large` for more than `maxEvents` events.
  */
-export function createJsonLogsDecoder(): JsonLogsDecoder {
+export function createJsonLogsDecoder(dialect: EventDialect = plainEvents): JsonLogsDecoder {
   const slots = new EventSlots();
   const decodeInSlices = createSlicedDecoder(() => new RowWriter());
   return (body, limits) =>
-    decodeInSlices((rows) => new JsonLogsDecoding(body, slots, rows, limits));
+    decodeInSlices((rows) => new JsonLogsDecoding(body, { slots, rows, dialect }, limits));
 }
 
 /** The slots are shared by all bodies: they are empty between events. */
@@ -52,12 +52,16 @@ class JsonLogsDecoding implements Decoding {
   #events = 0;
   #started = false;
 
-  constructor(body: Buffer, slots: EventSlots, rows: RowWriter, limits: DecodeLimits) {
+  constructor(
+    body: Buffer,
+    { slots, rows, dialect }: { slots: EventSlots; rows: RowWriter; dialect: EventDialect },
+    limits: DecodeLimits,
+  ) {
     this.#body = body;
     this.#slots = slots;
     this.#limits = limits;
     this.#rows = rows;
-    this.#reader = new EventReader(body, slots, limits.maxDepth, plainEvents);
+    this.#reader = new EventReader(body, slots, limits.maxDepth, dialect);
     this.#writer = new EventRowWriter(body, slots, this.#rows);
     this.#rejections = new Rejections(limits.maxRejections);
   }
@@ -136,6 +140,13 @@ class JsonLogsDecoding implements Decoding {
 
   #expectEnd(at: number): void {
     const end = skipSpace(this.#body, at);
+    if (this.#body[end] === openBrace) {
+      throw new AppError(
+        'malformed',
+        `cannot read a second event at byte ${end}: send events as an array, or one after ` +
+          'another to …/lines',
+      );
+    }
     if (end < this.#body.length) failAt(this.#body, end, 'the end of the body');
   }
 }

@@ -1,92 +1,51 @@
 /** The known top-level keys of a JSON log event, and the slots for their values. */
 import { createKeyTable } from '../../codec/key-table.ts';
+import { eventNames } from '../../model/event-names.ts';
 import { LabelSet } from './label-set.ts';
+
+const knownKeys: readonly string[] = [
+  ...Object.values(eventNames).flat(),
+  'service_namespace',
+  'labels',
+  'trace_id',
+  'span_id',
+  'trace.id',
+  'span.id',
+  'name',
+];
 
 /** Slot numbers. */
 export const field = {
-  message: 0,
-  msg: 1,
-  event: 2,
-  severity: 3,
-  level: 4,
-  serviceName: 5,
-  service: 6,
-  serviceNamespace: 7,
-  host: 8,
-  hostname: 9,
-  labels: 10,
-  timestamp: 11,
-  time: 12,
-  ts: 13,
-  atTimestamp: 14,
-  traceId: 15,
-  spanId: 16,
-  log: 17,
-  journalMessage: 18,
-  shortMessage: 19,
-  body: 20,
-  levelName: 21,
-  logLevel: 22,
-  severityText: 23,
-  priority: 24,
-  dottedService: 25,
-  syslogIdentifier: 26,
-  name: 27,
-  dottedHost: 28,
-  journalHost: 29,
-  asctime: 30,
-  journalTime: 31,
-  dottedTraceId: 32,
-  dottedSpanId: 33,
-  errorMessage: 34,
+  message: slotOf('message'),
+  log: slotOf('log'),
+  shortMessage: slotOf('short_message'),
+  severity: slotOf('severity'),
+  level: slotOf('level'),
+  priority: slotOf('PRIORITY'),
+  serviceName: slotOf('service_name'),
+  serviceNamespace: slotOf('service_namespace'),
+  name: slotOf('name'),
+  host: slotOf('host'),
+  dottedHost: slotOf('host.name'),
+  labels: slotOf('labels'),
+  timestamp: slotOf('timestamp'),
+  traceId: slotOf('trace_id'),
+  spanId: slotOf('span_id'),
+  dottedTraceId: slotOf('trace.id'),
+  dottedSpanId: slotOf('span.id'),
   /** Filled from beside the event: the time and host of an envelope, and the event as a whole. */
-  givenTime: 35,
-  givenHost: 36,
-  whole: 37,
-} as const;
+  givenTime: knownKeys.length,
+  givenHost: knownKeys.length + 1,
+  whole: knownKeys.length + 2,
+};
 
-export const fieldKeys = [
-  'message',
-  'msg',
-  'event',
-  'severity',
-  'level',
-  'service_name',
-  'service',
-  'service_namespace',
-  'host',
-  'hostname',
-  'labels',
-  'timestamp',
-  'time',
-  'ts',
-  '@timestamp',
-  'trace_id',
-  'span_id',
-  'log',
-  'MESSAGE',
-  'short_message',
-  'body',
-  'levelname',
-  'log.level',
-  'severity_text',
-  'PRIORITY',
-  'service.name',
-  'SYSLOG_IDENTIFIER',
-  'name',
-  'host.name',
-  '_HOSTNAME',
-  'asctime',
-  '__REALTIME_TIMESTAMP',
-  'trace.id',
-  'span.id',
-  'error.message',
-  'time',
-  'host',
-  '',
-] as const;
+export const fieldKeys: readonly string[] = [...knownKeys, 'time', 'host', ''];
+export const fieldTable = createKeyTable(knownKeys);
 
-export const fieldTable = createKeyTable(fieldKeys.slice(0, field.givenTime));
+/** @param key one of the known keys */
+export function slotOf(key: string): number {
+  return knownKeys.indexOf(key);
+}
 
 /** Kind of the value in a slot; null counts as absent. */
 export const slotKind = {

@@ -24,12 +24,14 @@ export interface EventDialect {
 }
 
 export const plainEvents: EventDialect = { flattened: 'ecs', isTolerant: false };
+export const tolerantEvents: EventDialect = { flattened: 'ecs', isTolerant: true };
 export const documents: EventDialect = { flattened: 'all', isTolerant: true };
 
-/** Objects of ECS with fields that have columns, errors as loggers write them, and Kubernetes. */
+/** Objects of ECS with fields that have columns, errors and fields of loggers, and Kubernetes. */
 const ecsTable = createKeyTable([
   'error',
   'err',
+  'fields',
   'host',
   'kubernetes',
   'log',

@@ -16,6 +16,7 @@ import {
 import {
   chooseHost,
   chooseMessage,
+  chooseNamespace,
   chooseService,
   chooseSeverity,
   timeFields,
@@ -80,7 +81,7 @@ export class EventRowWriter {
     const service = chooseService(slots);
     const host = chooseHost(slots);
     const time = this.#chooseTime();
-    const namespace = slots.isAbsent(field.serviceNamespace) ? -1 : field.serviceNamespace;
+    const namespace = chooseNamespace(slots);
     const traceId = this.#chooseHexId(field.traceId, field.dottedTraceId, 32);
     const spanId = this.#chooseHexId(field.spanId, field.dottedSpanId, 16);
     slots.markUsed(message);

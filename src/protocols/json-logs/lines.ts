@@ -6,6 +6,7 @@ import type { IngestDescription, Protocol } from '../../model/protocol.ts';
 import type { RequestTarget } from '../../model/request.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
+import { tolerantEvents } from './event-reader.ts';
 import { toText } from './json-logs.ts';
 import type { LineFormat } from './text-lines.ts';
 
@@ -30,9 +31,10 @@ const description: IngestDescription = {
   summary: 'Send log events one after another',
   details:
     'Accepts JSON values one after another (NDJSON), an array of them, lines of text, or logfmt, ' +
-    'by content type; gzip, deflate and zstd. Events have the fields of `/logs`. An event that ' +
-    'cannot be read is rejected with the number of its line, and the others are stored. With ' +
-    '`?status=202` the status is that of `/logs`.',
+    'by content type; gzip, deflate and zstd. Events have the fields of `/logs`; one without a ' +
+    'message is its own message, as JSON. An event that cannot be read is rejected with the ' +
+    'number of its line, and the others are stored. With `?status=202` the status is that of ' +
+    '`/logs`.',
   request: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: body }])),
   answers: {
     200: {
@@ -55,7 +57,7 @@ function wantsAccepted(target: RequestTarget | undefined): boolean {
 export function createLines({ ingest }: Config): Protocol {
   const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
   const decodeLines = createLinesDecoder();
-  const decodeDocument = createJsonLogsDecoder();
+  const decodeDocument = createJsonLogsDecoder(tolerantEvents);
   return {
     name: 'lines',
     kind: 'http_json',
