@@ -46,19 +46,24 @@ const requestAdvice: Readonly<Record<IngestErrorCode, string>> = {
 /** Patterns, since some reasons contain a limit. */
 const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
-    /^message is missing$/,
+    /^(message|short_message|event) is missing$/,
     'Send a message with each event, as message or another field that the manual lists under ' +
       'JSON logs; it may be empty.',
   ],
   [
-    /^(message|severity|service_name|service_namespace|host) is not a string$/,
+    /^(message|short_message|severity|service_name|service_namespace|host) is not a string$/,
     'Send this field as text; send numbers and objects as labels.',
   ],
   [/^labels is not an object$/, 'Send labels as a single object of keys and values.'],
   [/^more than \d+ labels$/, 'Send fewer labels and other top-level keys with an event.'],
   [
-    /^the event is not an object$/,
+    /^the (event|document) is not an object$/,
     'Send objects in the array, with a line of text as the message of one.',
+  ],
+  [/^not JSON$/, 'The sample has the line and the byte: write each event as one JSON object.'],
+  [
+    /^only create and index are taken/,
+    'Set the action of the sender to create or index: stored logs are not changed.',
   ],
   [/^dropped by the transform$/, 'A step of the transform drops these logs; no action is needed.'],
   [/^left out by sampling$/, 'The transform keeps a share of the logs; no action is needed.'],
@@ -145,6 +150,24 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
     /^bad exemplar$/,
     'The labels of the exemplar cannot be stored: update the sender, or send no exemplars.',
   ],
+  [
+    /^neither cumulative nor delta$/,
+    'Set the temporality of sums and histograms to cumulative, the default of the SDKs.',
+  ],
+  [
+    /^delta point older than the last of its series$/,
+    'Send the points of a series in order, or set the temporality of the exporter to cumulative.',
+  ],
+  [
+    /^data point (too large|without a value)$/,
+    'Send a value and fewer attributes and buckets with the data point.',
+  ],
+  [/^attribute key that cannot name a label$/, 'Rename or drop this attribute in the sender.'],
+  [
+    /^(no fields|no measurement|a tag without a value|unreadable (time|field|value))$/,
+    'The sample has the line: check it against the line protocol, and precision against its times.',
+  ],
+  [/^text field: /, 'Store numbers and booleans as metrics; send texts as logs.'],
   [
     /^series limit$/,
     'The account has reached its limit of series per day: drop labels with frequently changing ' +

@@ -41,7 +41,9 @@ const months = [
  */
 export function parseTimeText(text: Buffer, start: number, end: number): EventTime | undefined {
   if (end - start > maxTimeLength) return undefined;
-  return parseRfc3339(text, start, end) ?? parseOtherForm(text.toString('latin1', start, end).trim());
+  return (
+    parseRfc3339(text, start, end) ?? parseOtherForm(text.toString('latin1', start, end).trim())
+  );
 }
 
 function parseOtherForm(text: string): EventTime | undefined {

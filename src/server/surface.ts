@@ -124,13 +124,16 @@ export function toBytes(body: Uint8Array | string): Uint8Array {
 
 /** Names the method, since the URL may be right for another one. @param url path and query */
 export function unknownRoute(method: string, url: string): AppError {
-  const [, signal] = /\/v1\/(metrics|traces)\/?(?:\?|$)/.exec(url) ?? [];
+  const [, signal] = /\/v1\/(logs|metrics|traces)\/?(?:\?|$)/.exec(url) ?? [];
   const advice = isSignal(signal) ? otlpAdvice[signal] : 'use the URL exactly as it was issued';
   return new AppError('not_found', `cannot find this route for ${method}: ${advice}`);
 }
 
 /** OTLP exporters append these paths to one endpoint. */
 export const otlpAdvice = {
+  logs:
+    'logs belong to the address of a receiver, …/otlp/v1/logs; ' +
+    'set OTEL_EXPORTER_OTLP_ENDPOINT to the URL up to /otlp',
   metrics:
     'metrics belong to the address of a receiver, …/otlp/v1/metrics; ' +
     'set OTEL_EXPORTER_OTLP_ENDPOINT to the URL up to /otlp, or OTEL_METRICS_EXPORTER=none',

@@ -14,7 +14,9 @@ test('has distinct advice for each code of a refused request', () => {
 
 /** Files that contain reasons of rejections, with the pattern of the reason. */
 const places: readonly (readonly [file: RegExp, words: RegExp])[] = [
-  [/protocols\/.*\.ts$/, /#reject\((?:\w+, )?['`]([^'`]+)['`]/g],
+  [/protocols\/.*\.ts$/, /#reject\((?:\w+, )*['`]([^'`]+)['`]/g],
+  [/protocols\/otlp\/metrics\/.*\.ts$/, /(?:reason: |fault\()'([^']+)'/g],
+  [/protocols\/influx\/.*\.ts$/, /return '([a-z]\w* [^']+)'/g],
   [/protocols\/.*\.ts$/, /ejections\.add\(\s*(?:this\.#)?\w+,\s*'([^']+)'/g],
   [/protocols\/json-logs\/event-row\.ts$/, /return (?:.* \? )?['`]([a-z$][^'`]+ [^'`]+)['`]/g],
   [
@@ -55,6 +57,9 @@ test('has advice for each reason of a rejected record', () => {
     'labels is not an object',
     'more than 100 labels',
     'the event is not an object',
+    'the document is not an object',
+    'neither cumulative nor delta',
+    'a tag without a value',
     'the record takes more than 100 bytes',
     'the record has more than 100 elements in arrays and maps',
     'no metric name',

@@ -257,6 +257,7 @@ test('says which exporter to switch off', async () => {
   const { ingestUrl } = service.quickstart;
   const headers = { authorization: outgoing.authorization.join(), 'content-type': 'text/x' };
   for (const [path, advice] of [
+    ['/v1/logs', /…\/otlp\/v1\/logs; set OTEL_EXPORTER_OTLP_ENDPOINT/],
     ['/v1/metrics', /OTEL_METRICS_EXPORTER=none/],
     ['/v1/traces', /OTEL_TRACES_EXPORTER=none/],
     [`/v1/receivers/${outgoing.receiverId}/otlp/v1/traces`, /OTEL_TRACES_EXPORTER=none/],

@@ -97,11 +97,10 @@ suite('the client acknowledges', () => {
     await once(socket, 'data');
     socket.destroy();
     const [log] = await stored('odd', 1);
-    assert.deepEqual([log?.message, log?.severity, log?.labels], [
-      'kept',
-      '7',
-      { tag: 'app', 'host.ip': '::1', labels: '1' },
-    ]);
+    assert.deepEqual(
+      [log?.message, log?.severity, log?.labels],
+      ['kept', '7', { tag: 'app', 'host.ip': '::1', labels: '1' }],
+    );
   });
 
   test('a message without any valid entry is acknowledged and counted as dropped', async () => {

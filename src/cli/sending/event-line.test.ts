@@ -94,7 +94,6 @@ for (const line of ownFields) {
   });
 }
 
-
 test('adds only missing fields', () => {
   assert.deepEqual(read('x', 'auto', all), { message: 'x', ...filled, region: 'west' });
   const own = {

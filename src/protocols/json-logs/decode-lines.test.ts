@@ -61,7 +61,7 @@ suite('JSON values', () => {
     const [first, second, third] = batch.rejected;
     assert.match(first!.reason, /^not JSON: line 3: cannot parse JSON/);
     assert.deepEqual(second, { index: 2, reason: 'the event is not an object: line 4' });
-    assert.match(third!.reason, /^not JSON: line 5: cannot parse JSON/);
+    assert.match(third!.reason, /^not JSON: line 6: cannot parse JSON/);
     assert.deepEqual(
       [...batch.rejectedByReason],
       [

@@ -110,7 +110,7 @@ class BulkDecoding implements Decoding {
     if (this.#items.length >= maxEvents) throw tooManyEvents(maxEvents);
     const action = this.#actionOf(start, end);
     if (!action.hasDocument) {
-      this.#reject(action, 'illegal_argument_exception', notTaken);
+      this.#reject(action, illegalArgument, notTaken);
       this.#nextLine(end);
       return;
     }
@@ -123,7 +123,7 @@ class BulkDecoding implements Decoding {
     }
     const documentEnd = this.#endOfLine(this.#at);
     if (action.isTaken) this.#readDocument(action, documentEnd);
-    else this.#reject(action, 'illegal_argument_exception', notTaken);
+    else this.#reject(action, illegalArgument, notTaken);
     this.#nextLine(documentEnd);
   }
 
@@ -209,4 +209,5 @@ class BulkDecoding implements Decoding {
 }
 
 const unreadable = 'document_parsing_exception';
+const illegalArgument = 'illegal_argument_exception';
 const notTaken = 'only create and index are taken: logs never change';
