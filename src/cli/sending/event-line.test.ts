@@ -89,7 +89,8 @@ const ownFields = [
 ];
 for (const line of ownFields) {
   test(`keeps severity, service and host of ${line}`, () => {
-    const expected = { ...JSON.parse(line), service_namespace: 'eu', region: 'west' };
+    const own = JSON.parse(line) as object;
+    const expected = { ...own, service_namespace: 'eu', region: 'west' };
     assert.deepEqual(read(line, 'auto', all), expected);
   });
 }

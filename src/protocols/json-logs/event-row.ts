@@ -50,7 +50,7 @@ export function findFault(slots: EventSlots): string {
   }
   for (const index of mustBeStrings) {
     if (!slots.isAbsent(index) && !slots.isString(index)) {
-      return `${fieldKeys[index]} is not a string`;
+      return `${fieldKeys[index]!} is not a string`;
     }
   }
   if (!slots.isAbsent(field.labels)) return 'labels is not an object';
