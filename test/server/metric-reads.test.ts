@@ -262,6 +262,19 @@ suite('responses', () => {
     assert.equal((await opened.call('read', read)).status, 200);
   });
 
+  test("a query over a limit of reads has Prometheus' text, which clients look for", async () => {
+    const reason = 'cannot answer with more than 4 samples: raise metrics.maxReadSamples';
+    opened.store.fault = new AppError('execution', reason);
+    const { status, body } = await opened.call('query?query=up');
+    assert.equal(status, 422);
+    const { errorType, error } = JSON.parse(body) as Record<string, string>;
+    assert.equal(errorType, 'execution');
+    assert.equal(
+      error,
+      `query processing would load too many samples into memory in query execution: ${reason}`,
+    );
+  });
+
   test('refuse more samples than allowed over all queries of a read', async () => {
     opened.store.samples = [sampled('up', 1n, 2n, 3n)];
     const read = (body: Buffer) =>
