@@ -54,6 +54,28 @@ export const gelfSection = section({
   ),
 });
 
+export const statsdSection = section({
+  tcp: address('Listen address of StatsD over TCP,'),
+  tls: address('Listen address of StatsD over TLS,'),
+  udp: address('Listen address of StatsD over UDP,'),
+  receiver: receiver('prometheus', 'gets metrics from senders without a client certificate.'),
+  flushMs: integer('ms', 10_000, 100, 600_000, 'Time between two samples of each series.'),
+  maxSeries: integer(
+    'count',
+    10_000,
+    1,
+    1_000_000,
+    'Most series of a receiver at once; lines with others are dropped.',
+  ),
+  forgetAfterMs: integer(
+    'ms',
+    300_000,
+    1000,
+    7 * 24 * 3_600_000,
+    'A series without a line for this time gets no more samples, and starts over with the next.',
+  ),
+});
+
 export const forwardSection = section({
   tcp: address('Listen address of Fluent Forward over TCP,'),
   tls: address('Listen address of Fluent Forward over TLS,'),

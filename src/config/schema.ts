@@ -7,7 +7,7 @@ import { ingestSection } from './schema-ingest.ts';
 import { gibibyte, integer, list, mebibyte, section, text, words } from './schema-parts.ts';
 import { metricsSection } from './schema-metrics.ts';
 import { queueSection } from './schema-queue.ts';
-import { forwardSection, gelfSection, syslogSection } from './schema-sockets.ts';
+import { forwardSection, gelfSection, statsdSection, syslogSection } from './schema-sockets.ts';
 import { storeSection } from './schema-store.ts';
 
 /** The quota store that several gateways share. */
@@ -58,6 +58,7 @@ export const configSchema = z.strictObject({
   syslog: syslogSection,
   forward: forwardSection,
   gelf: gelfSection,
+  statsd: statsdSection,
   stream: section({
     host: text(undefined, '', 'Listen address of the stream port; empty = all interfaces.'),
     port: integer(

@@ -8,11 +8,13 @@ import { isIPv4 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../model/errors.ts';
 import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
+import type { SocketEvents } from '../telemetry/socket-events.ts';
 import { bindingOf, type Framing } from './serve-frames.ts';
 import { cannotListen, type OpenSocket, type StreamListenerOptions } from './stream-listener.ts';
 
-export interface DatagramListenerOptions
-  extends Pick<StreamListenerOptions, 'address' | 'listener' | 'setting'> {
+type DatagramSocketOptions = Pick<StreamListenerOptions, 'address' | 'listener' | 'setting'>;
+
+export interface DatagramListenerOptions extends DatagramSocketOptions {
   /** @returns the message that a datagram completes */
   readonly messageOf: (datagram: Buffer, sender: RemoteInfo) => Buffer | undefined;
   readonly framing: Pick<Framing, 'join' | 'tokenOf'>;
@@ -42,16 +44,32 @@ export async function openDatagramListener(
   options: DatagramListenerOptions,
   parts: DeliveryParts,
 ): Promise<OpenSocket> {
-  const { address, listener, messageOf } = options;
   const backlog = new Backlog(options, parts);
+  const socket = await openDatagramSocket(options, parts.events, (datagram, sender) => {
+    const message = options.messageOf(datagram, sender);
+    if (message !== undefined) backlog.add(message, sender.address);
+  });
+  return {
+    port: socket.port,
+    async close() {
+      await socket.close();
+      await backlog.flushed();
+    },
+  };
+}
+
+/** @throws Error when the port cannot be bound */
+export async function openDatagramSocket(
+  options: DatagramSocketOptions,
+  events: Pick<SocketEvents, 'failed'>,
+  take: (datagram: Buffer, sender: RemoteInfo) => void,
+): Promise<OpenSocket> {
+  const { address, listener } = options;
   const socket = createSocket({
     type: isIPv4(address.host) ? 'udp4' : 'udp6',
     recvBufferSize: receiveBufferBytes,
   });
-  socket.on('message', (datagram, sender) => {
-    const message = messageOf(datagram, sender);
-    if (message !== undefined) backlog.add(message, sender.address);
-  });
+  socket.on('message', take);
   try {
     const bound = once(socket, 'listening');
     socket.bind(address.port, address.host === '' ? undefined : address.host);
@@ -60,14 +78,13 @@ export async function openDatagramListener(
     socket.close();
     throw cannotListen(options, cause);
   }
-  socket.on('error', (error) => parts.events.failed(listener, error));
+  socket.on('error', (error) => events.failed(listener, error));
   return {
     port: socket.address().port,
     async close() {
       const closed = once(socket, 'close');
       socket.close();
       await closed;
-      await backlog.flushed();
     },
   };
 }

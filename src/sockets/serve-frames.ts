@@ -24,21 +24,20 @@ export interface Framing {
 }
 
 export interface FramesOptions {
-  readonly framing: Framing;
-  readonly delivery: Omit<Delivery, 'binding'>;
-  /** Undefined = a token in each message. */
-  readonly receiverId: string | undefined;
+  readonly listener: string;
+  readonly framing: Pick<Framing, 'open'>;
   /** A message that takes longer to arrive ends the connection. */
   readonly messageTimeoutMs: number;
-  readonly maxMessagesPerBatch: number;
+  /** Nothing is read until it resolves. @throws AppError if the sender is refused */
+  readonly store: (messages: readonly Buffer[]) => Promise<void> | void;
 }
 
 /** @throws AppError if the sender is refused, or too slow; Error if the connection breaks */
 export async function serveFrames(
   socket: Socket,
   closing: AbortSignal,
-  { framing, messageTimeoutMs, ...options }: FramesOptions,
-  parts: DeliveryParts,
+  { listener, framing, messageTimeoutMs, store }: FramesOptions,
+  parts: Pick<DeliveryParts, 'partials' | 'events'>,
 ): Promise<void> {
   const reader = framing.open();
   const partial = parts.partials.open();
@@ -48,7 +47,7 @@ export async function serveFrames(
   };
   closing.addEventListener('abort', breakOff);
   const slow = createDeadline(messageTimeoutMs, () => {
-    parts.events.connectionCut(options.delivery.listener, 'timeout');
+    parts.events.connectionCut(listener, 'timeout');
     socket.destroy();
   });
   try {
@@ -56,10 +55,10 @@ export async function serveFrames(
       isWaiting = false;
       const messages = reader.push(chunk);
       if (messages.length > 0) slow.stop();
-      await deliverAll(parts, options, framing, messages);
+      await store(messages);
       isWaiting = true;
       if (!partial.hold(reader.partialBytes)) {
-        parts.events.connectionCut(options.delivery.listener, 'memory');
+        parts.events.connectionCut(listener, 'memory');
         break;
       }
       if (reader.partialBytes > 0) slow.start();
@@ -67,7 +66,7 @@ export async function serveFrames(
       if (closing.aborted && socket.readableLength === 0) break;
     }
     const last = reader.end();
-    if (last !== undefined) await deliverAll(parts, options, framing, [last]);
+    if (last !== undefined) await store([last]);
   } finally {
     slow.stop();
     partial.release();
@@ -75,11 +74,17 @@ export async function serveFrames(
   }
 }
 
-type DeliverOptions = Pick<FramesOptions, 'delivery' | 'receiverId' | 'maxMessagesPerBatch'>;
+export interface BatchOptions {
+  readonly delivery: Omit<Delivery, 'binding'>;
+  /** Undefined = a token in each message. */
+  readonly receiverId: string | undefined;
+  readonly maxMessagesPerBatch: number;
+}
 
-async function deliverAll(
+/** Stores messages in batches of one receiver. @throws AppError if the sender may not send */
+export async function deliverBatches(
   parts: DeliveryParts,
-  { delivery, receiverId, maxMessagesPerBatch }: DeliverOptions,
+  { delivery, receiverId, maxMessagesPerBatch }: BatchOptions,
   { join, tokenOf }: Framing,
   messages: readonly Buffer[],
 ): Promise<void> {

@@ -21,3 +21,18 @@ declare module 'splunk-logging' {
     flush(done: (error: unknown, answer: unknown, body: unknown) => void): void;
   }
 }
+
+declare module 'node-statsd' {
+  import type { Socket } from 'node:dgram';
+  export class StatsD {
+    constructor(options: object);
+    readonly socket: Socket;
+    increment(name: string, value?: number, sampleRate?: number, tags?: readonly string[]): void;
+    decrement(name: string): void;
+    gauge(name: string, value: number): void;
+    timing(name: string, ms: number): void;
+    histogram(name: string, value: number): void;
+    unique(name: string, value: string): void;
+    close(): void;
+  }
+}

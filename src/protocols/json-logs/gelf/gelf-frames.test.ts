@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { GelfDatagrams, GelfFrames } from './gelf-frames.ts';
+import { DelimitedFrames } from '../../../codec/delimited-frames.ts';
+import { GelfDatagrams } from './gelf-frames.ts';
 
 const connections: readonly (readonly [string, readonly string[]])[] = [
   ['{"a":1}\0{"b":2}\0\0{"c":3}', ['{"a":1}', '{"b":2}', '{"c":3}']],
@@ -14,7 +15,7 @@ const connections: readonly (readonly [string, readonly string[]])[] = [
 for (const [bytes, expected] of connections) {
   test(`splits ${JSON.stringify(bytes)} however it arrives`, () => {
     for (let size = 1; size <= bytes.length; size += 1) {
-      const reader = new GelfFrames(10);
+      const reader = new DelimitedFrames(10, 0);
       const frames: Buffer[] = [];
       for (let at = 0; at < bytes.length; at += size) {
         frames.push(...reader.push(Buffer.from(bytes.slice(at, at + size))));

@@ -1,50 +1,7 @@
-/** GELF without HTTP: messages ended by NUL over TCP, and datagrams that may be parts of one. */
+/** GELF without HTTP: datagrams that may be parts of a message. */
 import { gunzipSync, inflateSync } from 'node:zlib';
 
 const nothing = Buffer.alloc(0);
-
-/** Splits a connection into messages. */
-export class GelfFrames {
-  readonly #maxBytes: number;
-  #rest: Buffer = nothing;
-  /** The rest of a cut message is still to come. */
-  #isSkipping = false;
-
-  /** @param maxBytes a longer message is cut, so that it is rejected as a whole */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get partialBytes(): number {
-    return this.#rest.length;
-  }
-
-  push(chunk: Buffer): Buffer[] {
-    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const frames: Buffer[] = [];
-    let at = 0;
-    for (let end = data.indexOf(0); end >= 0; end = data.indexOf(0, at)) {
-      if (!this.#isSkipping && end > at) {
-        frames.push(data.subarray(at, Math.min(end, at + this.#maxBytes)));
-      }
-      this.#isSkipping = false;
-      at = end + 1;
-    }
-    const isTooLong = data.length - at > this.#maxBytes;
-    if (isTooLong && !this.#isSkipping) frames.push(data.subarray(at, at + this.#maxBytes));
-    this.#isSkipping ||= isTooLong;
-    // A copy: a part of a read would keep all of it in memory.
-    this.#rest = this.#isSkipping ? nothing : Buffer.from(data.subarray(at));
-    return frames;
-  }
-
-  /** @returns the last message if it lacks its NUL */
-  end(): Buffer | undefined {
-    const last = this.#rest;
-    this.#rest = nothing;
-    return last.length > 0 ? last : undefined;
-  }
-}
 
 const newline = Buffer.from('\n');
 
