@@ -62,8 +62,9 @@ export function readBody(
     stop();
     resolve(whole === undefined ? pieces.whole() : whole.subarray(0, size));
   };
-  const breakOff = () => {
-    fail(new AppError('malformed', 'cannot read the whole body: it ended early'));
+  const breakOff = (error?: Error) => {
+    const early = 'cannot read the whole body: it ended early';
+    fail(error instanceof AppError ? error : new AppError('malformed', early));
   };
   const watch = setInterval(
     () => {

@@ -20,6 +20,7 @@ import {
   encodeReply,
   idempotencyKey,
 } from './ingest-replay.ts';
+import { answerInSteps, type Repeated, storeStep } from './ingest-steps.ts';
 import { type RequestHead, type Sender, toSender } from './receiver-sample.ts';
 import type { IngestStatistics } from './receiver-statistics.ts';
 import type { SeriesClaim, SeriesLedger } from './series-ledger.ts';
@@ -54,11 +55,15 @@ export interface Ingest {
 
 export function createIngest(parts: IngestParts): Ingest {
   const answer = createIngestPipeline(parts);
+  const answerSteps: Pipeline = (request, protocol, sender) =>
+    protocol.steps === undefined
+      ? answer(request, protocol, sender)
+      : answerInSteps(request, protocol.steps, (step) => answer(step, protocol, sender));
   return {
     async ingest(request, protocol) {
       const sender = toSender(request);
       try {
-        return await answer(request, protocol, sender);
+        return await answerSteps(request, protocol, sender);
       } catch (fault) {
         // The only place that counts refusals.
         parts.statistics.refused(sender, fault);
@@ -115,9 +120,14 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
       const message = await read(admission, admitted, { protocol, body: request.body });
       if (message.isInflated) inflated = ownMemory(message.bytes);
       checkDeadline(request);
-      const { target } = request;
-      if (key === undefined) return await store(admitted, { protocol, target }, message.bytes);
-      return await ingestIdempotent(admitted, { protocol, target }, message.bytes, key);
+      const { bytes } = message;
+      const route = { protocol, target: request.target };
+      const once = (body: Buffer, repeated: Repeated | undefined) =>
+        repeated === undefined
+          ? store(admitted, route, body)
+          : ingestIdempotent(admitted, route, body, repeated);
+      if (protocol.steps !== undefined) return await storeStep(bytes, protocol.steps, once);
+      return await once(bytes, key === undefined ? undefined : { key, body: bytes });
     } finally {
       freeMemory([inflated]);
       admitted.memory.release();
@@ -165,9 +175,9 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     admitted: Admitted,
     route: Route,
     message: Buffer,
-    key: string,
+    repeated: Repeated,
   ): Promise<IngestAnswer> {
-    const claim = await claimKey(parts.claims, admitted.receiver, { key, body: message });
+    const claim = await claimKey(parts.claims, admitted.receiver, repeated);
     if (claim.answer !== undefined) return replay(parts, admitted, route.protocol, claim.answer);
     try {
       return await store(admitted, route, message, claim);

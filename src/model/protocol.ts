@@ -154,6 +154,32 @@ export interface Aside {
   answer(target: RequestTarget, body: Buffer): Reply;
 }
 
+/** Splits one step off a body that arrives in chunks. */
+export interface StepReader {
+  /**
+   * @returns the bytes to keep, which may share memory with the chunk, and where in the chunk the
+   *   step ends; undefined if it goes on
+   * @throws AppError `malformed`
+   */
+  push(chunk: Buffer): { readonly kept: Buffer; readonly end: number | undefined };
+}
+
+/** How a body that may have no end is stored while it is read: in steps of whole records. */
+export interface StepFormat {
+  open(): StepReader;
+  /**
+   * Identifies the first record of a step, by which records sent again are recognised; undefined =
+   * it has no identity. @throws AppError `malformed`
+   */
+  keyOf(step: Buffer): string | undefined;
+  /** @returns the step without its first records. @throws AppError `malformed` */
+  skip(step: Buffer, records: number): Buffer;
+  /** The answer of a step or a body with this many records. */
+  reply(records: number): Reply;
+  /** @returns the records of a step with this answer */
+  countOf(reply: Reply): number;
+}
+
 export interface Protocol {
   /** A fixed word such as `json_logs`; a label of metrics. */
   readonly name: string;
@@ -176,8 +202,10 @@ export interface Protocol {
   readonly codingAliases?: Readonly<Record<string, ContentCoding>>;
   /** What to change in a sender whose format is refused; ends the message of a 415. */
   readonly formatAdvice?: string;
-  /** Largest body on the wire, in any format. */
+  /** Largest body on the wire, in any format; with `steps` the largest step. */
   readonly maxBodyBytes: number;
+  /** Absent = a body is stored as a whole. */
+  readonly steps?: StepFormat;
   readonly limits: DecodeLimits;
   /**
    * Peak heap per byte of the inflated body until its batch is durable. Counts against the cap on

@@ -30,8 +30,6 @@ import {
 export interface ConnectionLimits {
   /** For the TLS handshake, and for the headers of each request. */
   readonly headersTimeoutMs: number;
-  /** For a whole request, above the timeout of its body. */
-  readonly requestTimeoutMs: number;
   /** Limit on the time without a byte in either direction. */
   readonly idleTimeoutMs: number;
   /** Between two requests on an HTTP/1.1 connection. */
@@ -131,7 +129,8 @@ export function httpOptions(limits: ConnectionLimits): object {
   return {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: Math.max(limits.requestTimeoutMs, limits.headersTimeoutMs),
+    // What reads a body limits its time; a body that is stored in steps may have no end.
+    requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersTimeoutMs / 4)),
     noDelay: true,

@@ -66,7 +66,6 @@ export function toServerOptions(config: Config): ServerOptions & { readonly ops:
     maxConnections: ingest.maxConnections,
     limits: {
       headersTimeoutMs: ingest.headersTimeoutMs,
-      requestTimeoutMs: ingest.bodyTimeoutMs + ingest.headersTimeoutMs + 10_000,
       idleTimeoutMs: 60_000,
       keepAliveTimeoutMs: 60_000,
       maxStreamsPerConnection: ingest.maxStreamsPerConnection,

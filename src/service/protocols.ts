@@ -4,6 +4,7 @@ import type { Protocol } from '../model/protocol.ts';
 import { createInflux } from '../protocols/influx/influx.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
 import { createForward } from '../protocols/forward/forward.ts';
+import { createJournal } from '../protocols/journal/journal.ts';
 import { createPiecesDecoder, openTolerantEvents } from '../protocols/json-logs/decode-lines.ts';
 import { createElasticsearch } from '../protocols/json-logs/elasticsearch/elasticsearch.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
@@ -26,6 +27,7 @@ export function createProtocols(config: Config): Protocol[] {
     createGelf(config),
     createElasticsearch(config),
     ...createSplunkHec(config),
+    createJournal(config, createPiecesDecoder()),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     ...createOtlpMetrics(config),

@@ -219,6 +219,22 @@ const hecRaw: Wire = {
     }),
 };
 
+const journal: Wire = {
+  ...plainLines,
+  name: 'journald',
+  protocol: 'journal',
+  headers: { 'Content-Type': 'application/vnd.fdo.journal' },
+  strangeHeaders: [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/vnd.fdo.journal', 'Content-Encoding': 'gzip' },
+    {},
+  ],
+  malformed: Buffer.from('MESSAGE\n\xff'),
+  encode: (mark, records) => Buffer.from(`MESSAGE=${mark}\n_PID=1\n\n`.repeat(records)),
+  isStoredInSteps: true,
+  ...overHttp('journal/upload'),
+};
+
 function keyHeaders(authorization: readonly string[]): Record<string, string> {
   // Names in different case are different members and one header.
   const [first, second] = authorization.map((value) => value.replace('Bearer ', ''));
@@ -242,4 +258,5 @@ export const logWires: readonly Wire[] = [
   bulkByKey,
   hec,
   hecRaw,
+  journal,
 ];

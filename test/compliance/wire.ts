@@ -20,6 +20,8 @@ export interface Wire {
   /** One valid and one invalid record; absent when requests are accepted as a whole. */
   encodePartlyBad?(mark: string): Buffer;
   readonly partlyBadStatus?: number;
+  /** Bodies may have any size: they are stored in steps. */
+  readonly isStoredInSteps?: true;
   send(service: Service, outgoing: Outgoing): Promise<Incoming>;
   /** Number of readable records of a mark. */
   count(service: Service, mark: string): Promise<number>;

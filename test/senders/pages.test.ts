@@ -42,7 +42,7 @@ after(async () => {
 });
 
 test('finds each page, and tries each command below', () => {
-  assert.equal(pages.length, 16, pages.map(({ path }) => path).join(' '));
+  assert.equal(pages.length, 18, pages.map(({ path }) => path).join(' '));
   const tried = new Set([...curls, ...exports, ...vmagents, ...weirs]);
   assert.deepEqual(
     commands.filter((command) => !tried.has(command)),

@@ -53,6 +53,7 @@ export function fillIn({ path, text }: Block, { quickstart }: Service, folder: s
     loki: receivers.http_json,
     datadog: receivers.http_json,
     gelf: receivers.http_json,
+    journald: receivers.http_json,
     elasticsearch: receivers.http_json,
     splunk: receivers.http_json,
     otlp: receivers.otlp,

@@ -159,7 +159,6 @@ test('serves renewed files, and the previous ones while those are invalid', asyn
   assert.equal(certificate.caFile, undefined);
   const limits = {
     headersTimeoutMs: 1000,
-    requestTimeoutMs: 1000,
     idleTimeoutMs: 1000,
     keepAliveTimeoutMs: 1000,
     maxStreamsPerConnection: 10,
@@ -194,7 +193,6 @@ test('rejects TLS 1.1', async () => {
   const certificate = await openCertificate({ ...options, directory: newFolder() }, events);
   const limits = {
     headersTimeoutMs: 1000,
-    requestTimeoutMs: 1000,
     idleTimeoutMs: 1000,
     keepAliveTimeoutMs: 1000,
     maxStreamsPerConnection: 10,

@@ -115,7 +115,6 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
       maxConnections: 1000,
       limits: {
         headersTimeoutMs: 10_000,
-        requestTimeoutMs: 60_000,
         idleTimeoutMs: 60_000,
         keepAliveTimeoutMs: 5000,
         maxStreamsPerConnection: 100,

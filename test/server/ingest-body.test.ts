@@ -21,7 +21,7 @@ before(async () => {
   const protocol = { maxBodyBytes: 2_000_000 };
   edge = await openEdge({ protocol });
   hasty = await openEdge({
-    limits: { headersTimeoutMs: 2000, idleTimeoutMs: 5000, requestTimeoutMs: 5000 },
+    limits: { headersTimeoutMs: 2000, idleTimeoutMs: 5000 },
     admission: { bodyPace: { timeoutMs: 900, graceMs: 300, minBytesPerSecond: 1000 } },
     protocol,
   });

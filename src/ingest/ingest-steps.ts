@@ -1,0 +1,127 @@
+/** Stores a body that may have no end in steps: each is durable before more is read. */
+import { Readable } from 'node:stream';
+import type { RequestBody } from '../admission/port.ts';
+import { AppError } from '../model/errors.ts';
+import type { Reply, StepFormat } from '../model/protocol.ts';
+import type { IngestRequest } from './admit.ts';
+
+interface StepAnswer {
+  readonly reply: Reply;
+  /** True if its first records were stored before. */
+  readonly replayed: boolean;
+}
+
+/** A request that is recognised when it comes again. */
+export interface Repeated {
+  readonly key: string;
+  /** Must be the same for the same key. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * @param answerStep ingests one step as a request of its own
+ * @returns the last answer, with the records of all steps
+ */
+export async function answerInSteps<Answer extends StepAnswer>(
+  request: IngestRequest,
+  format: StepFormat,
+  answerStep: (step: IngestRequest) => Promise<Answer>,
+): Promise<Answer> {
+  const steps = openSteps(request.body, format);
+  const headers = { ...request.headers, contentLength: undefined };
+  try {
+    for (let records = 0; ; ) {
+      const last = await answerStep({ ...request, headers, body: steps.next() });
+      records += format.countOf(last.reply);
+      if (await steps.hasMore()) continue;
+      return { ...last, reply: format.reply(records), replayed: false };
+    }
+  } finally {
+    steps.close();
+  }
+}
+
+/**
+ * Stores a step without the records that are stored: a body that is sent again may be cut
+ * elsewhere, but each step that was stored is found by its first record.
+ */
+export async function storeStep<Answer extends StepAnswer>(
+  step: Buffer,
+  { keyOf, skip, reply, countOf }: StepFormat,
+  once: (step: Buffer, repeated: Repeated | undefined) => Promise<Answer>,
+): Promise<Answer> {
+  let rest = step;
+  for (let records = 0; ; ) {
+    const key = keyOf(rest);
+    const stored = await once(rest, key === undefined ? key : { key, body: Buffer.from(key) });
+    const count = countOf(stored.reply);
+    records += count;
+    if (stored.replayed) rest = skip(rest, count);
+    if (!stored.replayed || rest.length === 0) return { ...stored, reply: reply(records) };
+  }
+}
+
+interface Steps {
+  /** The next step, which is read before another is asked for. */
+  next(): RequestBody;
+  /** Whether bytes follow the step. @throws AppError `malformed` if the body ends early */
+  hasMore(): Promise<boolean>;
+  /** Leaves what was not read to others. */
+  close(): void;
+}
+
+function openSteps(body: RequestBody, format: StepFormat): Steps {
+  const chunks: AsyncIterator<Buffer, undefined> = body.stream.iterator({ destroyOnReturn: false });
+  /** Read, and part of no step yet. */
+  let rest: Buffer | undefined;
+  let isFirst = true;
+
+  async function take(): Promise<Buffer | undefined> {
+    const held = rest;
+    rest = undefined;
+    if (held !== undefined) return held;
+    const { value } = await chunks.next().catch((cause: unknown) => {
+      throw endedEarly(cause);
+    });
+    if (value === undefined && !body.arrivedWhole()) throw endedEarly();
+    return value;
+  }
+
+  async function* read(): AsyncGenerator<Buffer> {
+    const reader = format.open();
+    for (let chunk = await take(); chunk !== undefined; chunk = await take()) {
+      const { kept, end } = reader.push(chunk);
+      if (end !== undefined && end < chunk.length) rest = chunk.subarray(end);
+      yield kept;
+      if (end !== undefined) return;
+    }
+  }
+
+  return {
+    next() {
+      const stream = Readable.from(read());
+      // The body may break after its reader has given up.
+      stream.on('error', () => {});
+      const sendContinue = isFirst ? body.sendContinue : undefined;
+      isFirst = false;
+      return {
+        stream,
+        expected: body.expected,
+        declaredBytes: undefined,
+        arrivedWhole: () => true,
+        sendContinue,
+      };
+    },
+    async hasMore() {
+      rest = body.expected ? await take() : undefined;
+      return rest !== undefined;
+    },
+    close() {
+      void chunks.return?.().catch(() => {});
+    },
+  };
+}
+
+function endedEarly(cause?: unknown): AppError {
+  return new AppError('malformed', 'cannot read the whole body: it ended early', { cause });
+}

@@ -1,0 +1,66 @@
+/**
+ * Entries in the Journal Export Format
+ * (https://systemd.io/JOURNAL_EXPORT_FORMATS/#journal-export-format): fields `NAME=text`, or a
+ * name, eight bytes of length and the data; an empty line ends an entry.
+ */
+import { AppError } from '../../model/errors.ts';
+
+const newline = 0x0a;
+const equals = 0x3d;
+const lengthBytes = 8;
+
+/** @param start of the value. The name is text, the value may be any bytes. */
+export type TakeField = (name: string, start: number, end: number) => void;
+
+/**
+ * Reads the entry after any empty lines.
+ * @returns the position after it
+ * @throws AppError `malformed`
+ */
+export function readEntry(body: Buffer, at: number, take: TakeField): number {
+  while (body[at] === newline) at += 1;
+  while (at < body.length && body[at] !== newline) {
+    const line = body.indexOf(newline, at);
+    const lineEnd = line < 0 ? body.length : line;
+    const sign = body.subarray(at, lineEnd).indexOf(equals);
+    if (sign === 0) throw malformed(at, 'a field has no name');
+    if (sign > 0) {
+      take(body.toString('latin1', at, at + sign), at + sign + 1, lineEnd);
+      at = lineEnd + 1;
+      continue;
+    }
+    const start = lineEnd + 1 + lengthBytes;
+    if (start > body.length) throw malformed(at, 'it ends within a field');
+    const end = start + Number(body.readBigUInt64LE(lineEnd + 1));
+    // Data that was cut has its length; only its line break shows that all of it was sent.
+    if (end >= body.length) throw malformed(at, 'it ends within a field');
+    if (body[end] !== newline) {
+      throw malformed(at, 'no line break follows the data of a field');
+    }
+    take(body.toString('latin1', at, lineEnd), start, end);
+    at = end + 1;
+  }
+  return Math.min(at + 1, body.length);
+}
+
+/** @returns the body without its first entries. @throws AppError `malformed` */
+export function skipEntries(body: Buffer, entries: number): Buffer {
+  let at = 0;
+  for (let entry = 0; entry < entries && at < body.length; entry += 1) {
+    at = readEntry(body, at, () => {});
+  }
+  return body.subarray(at);
+}
+
+/** @returns the cursor of the first entry. @throws AppError `malformed` */
+export function firstCursor(body: Buffer): string | undefined {
+  let cursor: string | undefined;
+  readEntry(body, 0, (name, start, end) => {
+    if (name === '__CURSOR') cursor ??= body.toString('utf8', start, end);
+  });
+  return cursor;
+}
+
+export function malformed(at: number, reason: string): AppError {
+  return new AppError('malformed', `cannot read the journal at byte ${at} of a step: ${reason}`);
+}
