@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { bytesField, varint } from '../harness/proto-wire.ts';
+import { journalBombs } from './journal-bombs.ts';
 import { lineBombs } from './line-bombs.ts';
 import { otlpMetricBombs } from './otlp-metric-bombs.ts';
 import {
@@ -240,4 +241,5 @@ export const bombs: readonly Bomb[] = [
   ...many,
   ...lineBombs,
   ...otlpMetricBombs,
+  ...journalBombs,
 ];

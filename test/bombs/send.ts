@@ -18,6 +18,7 @@ export type Way =
   | 'bulk'
   | 'hec'
   | 'raw'
+  | 'journal'
   | 'otlp'
   | 'otlp metrics'
   | 'push'
@@ -46,6 +47,7 @@ export function send(target: Target, sent: Sent): Promise<number> {
     bulk: [new URL('elasticsearch/_bulk', json.url).href, json.token],
     hec: [new URL('services/collector', json.url).href, json.token],
     raw: [new URL(`services/collector/raw?source=${'x'.repeat(900)}`, json.url).href, json.token],
+    journal: [new URL('journal/upload', json.url).href, json.token],
     otlp: [otlp.url, otlp.token],
     'otlp metrics': [otlp.metricsUrl, otlp.token],
     push: [prometheus.pushUrl, prometheus.token],

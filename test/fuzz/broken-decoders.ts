@@ -3,7 +3,7 @@ import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { DecodeContext, Protocol } from '../../src/model/protocol.ts';
 import { openProtocol, type Wire } from './protocol-trial.ts';
-import type { BatchSubject } from './subjects.ts';
+import type { BatchSubject } from './subject.ts';
 
 type Decode = (body: Buffer, context: DecodeContext) => Promise<Batch>;
 /** Turns a correct decoder into a broken one. */

@@ -7,7 +7,7 @@ import { AppError } from '../../src/model/errors.ts';
 import { createRandom, type Random } from '../harness/random.ts';
 import { oneIn } from './log-requests.ts';
 import { damageBytes } from './damage-bytes.ts';
-import type { Subject } from './subjects.ts';
+import type { Subject } from './subject.ts';
 
 export interface FuzzOptions {
   readonly seed: number;

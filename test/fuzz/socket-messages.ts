@@ -1,6 +1,9 @@
 /** Generates messages of protocols without HTTP. */
 import assert from 'node:assert/strict';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { DelimitedFrames } from '../../src/codec/delimited-frames.ts';
+import { GelfDatagrams } from '../../src/protocols/json-logs/gelf/gelf-frames.ts';
+import { Aggregation } from '../../src/protocols/statsd/aggregation.ts';
 import { joinFrames, SyslogFrames } from '../../src/protocols/syslog/frames.ts';
 import { encode } from '@msgpack/msgpack';
 import type { Random } from '../harness/random.ts';
@@ -77,6 +80,85 @@ export function forwardMessages(random: Random, records: number): Buffer {
     ['app', list, options],
     ['app', packed, options],
     ['app', gzipSync(packed, { level: 1 }), { ...options, compressed: 'gzip' }],
+    ['app', zstdCompressSync(packed), { ...options, compressed: 'zstd' }],
   ]);
   return Buffer.from(encode(message));
+}
+
+/** Messages of GELF as over TCP, of which some are compressed or parts as in datagrams. */
+export function gelfMessages(random: Random, records: number): Buffer {
+  const messages = Array.from({ length: random.integer(1, records) }, (_, n) => {
+    const text = random.pick(['x', 'größer', 'x'.repeat(200)]);
+    const message = Buffer.from(JSON.stringify({ short_message: text, _n: n }));
+    const head = Buffer.from([0x1e, 0x0f, 0, 0, 0, 0, 0, 0, 0, n % 3, n % 2, 2]);
+    return random.pick([
+      message,
+      gzipSync(message, { level: 1 }),
+      deflateSync(message),
+      Buffer.concat([head, message]),
+    ]);
+  });
+  return Buffer.concat(messages.flatMap((message) => [message, Buffer.from([0])]));
+}
+
+/** The messages must not depend on how bytes arrive, nor be longer than the limit. */
+export function gelfFramesOf(input: Buffer): string[] {
+  const maxBytes = 100;
+  const split = (at: number) => {
+    const reader = new DelimitedFrames(maxBytes, 0);
+    const frames = [input.subarray(0, at), input.subarray(at)].flatMap((part) => {
+      const messages = reader.push(part);
+      assert.ok(reader.partialBytes <= maxBytes, `${reader.partialBytes} bytes are kept`);
+      return messages;
+    });
+    return [...frames, reader.end() ?? Buffer.alloc(0)];
+  };
+  const whole = split(input.length);
+  assert.deepEqual(split(input.length >> 1), whole);
+  const datagrams = new GelfDatagrams(
+    maxBytes,
+    () => 0,
+    () => {},
+  );
+  for (const frame of whole) {
+    const bytes = datagrams.add(frame, 'a')?.length ?? 0;
+    assert.ok(bytes <= Math.max(maxBytes, frame.length) + maxBytes, `a message of ${bytes} bytes`);
+  }
+  return whole.map((frame) => frame.toString('latin1'));
+}
+
+export const statsdWords: Words = [
+  ':',
+  '|',
+  '|c',
+  '|ms',
+  '|s',
+  '|@0.1',
+  '|@1e-300',
+  '|#a:b,c:d',
+  '|#__name__:x,le:1',
+  '\\',
+  '"',
+  '1e308',
+  '-',
+  'größer',
+  '\n',
+];
+
+export function statsdLines(random: Random, records: number): Buffer {
+  const lines = Array.from({ length: random.integer(1, records) }, () => {
+    const name = random.pick(['a', 'a.b', 'http-requests', '7up', 'größer']);
+    const value = random.pick(['1', '-2.5', '+3', '1:2:3', 'ann', '1e9']);
+    const type = random.pick(['c', 'g', 'ms', 'h', 'd', 's']);
+    const tags = random.pick(['', '|#env:prod,zone:"b', '|@0.5|#a.b:\\', '|#,:,x:']);
+    return `${name}:${value}|${type}${tags}`;
+  });
+  return Buffer.from(lines.join('\n'));
+}
+
+/** An exposition of any lines. */
+export function expositionOf(input: Buffer): Buffer {
+  const aggregation = new Aggregation({ maxSeries: 100, forgetAfterMs: 1000 });
+  for (const line of input.toString().split('\n')) aggregation.add(line, 0);
+  return Buffer.concat(aggregation.flush(1));
 }

@@ -13,7 +13,8 @@ import { readMetricRows } from '../protocols/read-metric-rows.ts';
 import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 import { samplesPlan } from '../store/metric-fixture.ts';
 import { createCase } from './fuzz-run.ts';
-import { type BatchSubject, batchSubjects } from './subjects.ts';
+import type { BatchSubject } from './subject.ts';
+import { batchSubjects } from './subjects.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const batchesPerSubject = 60;

@@ -3,11 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
 import { configSchema } from '../../src/config/schema.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
-import { AppError } from '../../src/model/errors.ts';
 import type { ContentCoding } from '../../src/model/protocol.ts';
-import { decodeReadRequest } from '../../src/metrics/read-request.ts';
-import { readQuery } from '../../src/stream/plan.ts';
-import { parseSelector } from '../../src/metrics/selector.ts';
 import type { Random } from '../harness/random.ts';
 import { encodeLogsRequest } from '../protocols/otlp-proto.ts';
 import { writeLogsJson } from '../protocols/otlp-json.ts';
@@ -15,47 +11,14 @@ import { encodeMetricsRequest, writeMetricsJson } from '../protocols/otlp-metric
 import { otlpMetrics } from './otlp-metric-requests.ts';
 import { lokiJson, lokiProtobuf, type LokiStream } from '../protocols/loki-push.ts';
 import { damageBytes } from './damage-bytes.ts';
-import { damageProtobuf } from './damage-protobuf.ts';
-import { damageText, type Words } from './damage-text.ts';
 import { bulkOf, hecOf, jsonLogs, ndjsonOf, oneIn, otlpLogs } from './log-requests.ts';
-import { forwardMessages, framesOf, syslogMessages, syslogWords } from './socket-messages.ts';
+import { journalEntries, journalWords } from './journal-entries.ts';
 import * as metrics from './metric-requests.ts';
-import { stepWords, transformedLogs, transformLogs } from './transformed-logs.ts';
-import { jsonWords, lineWords, queryWords, textWords } from './words.ts';
-import { openProtocol, type Outcome, type Trial } from './protocol-trial.ts';
-
-/** A decoder and its input generators. */
-export interface Subject<Result = unknown> {
-  readonly name: string;
-  /** A valid input. @param records approximate maximum of records */
-  create(random: Random, records: number): Buffer;
-  /** @param other a valid input, to splice from */
-  damage(random: Random, input: Buffer, other: Buffer): Buffer;
-  /** Encodes inputs for transport; the result may be damaged too. */
-  wrap?(random: Random, input: Buffer): Buffer;
-  /** It refuses nothing. */
-  readonly takesAnything?: boolean;
-  /** A new decoder without state. */
-  open(): { feed(input: Buffer): Promise<Result> };
-}
-
-export interface BatchSubject extends Subject<Outcome> {
-  open(): Trial;
-}
-
-type Making = Pick<Subject, 'create' | 'damage' | 'wrap' | 'takesAnything'>;
-
-const ofText = (words: Words, create: Making['create']): Making => ({
-  create,
-  damage: (random, input, other) =>
-    oneIn(random, 3) ? damageBytes(random, input, other) : damageText(random, input, other, words),
-});
-
-const ofProtobuf = (create: Making['create']): Making => ({
-  create,
-  damage: (random, input, other) =>
-    oneIn(random, 3) ? damageBytes(random, input, other) : damageProtobuf(random, input, other),
-});
+import { otherSubjects } from './other-subjects.ts';
+import { openProtocol } from './protocol-trial.ts';
+import { forwardMessages, syslogMessages, syslogWords } from './socket-messages.ts';
+import { type BatchSubject, type Making, ofProtobuf, ofText, type Subject } from './subject.ts';
+import { jsonWords, lineWords, textWords } from './words.ts';
 
 const otlpProtobuf = ofProtobuf((random, records) => encodeLogsRequest(otlpLogs(random, records)));
 const otlpJson = ofText(jsonWords, (random, records) =>
@@ -172,6 +135,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     { protocol: 'forward', mediaType: 'application/msgpack' },
     { create: forwardMessages, damage: damageBytes },
   ),
+  batches(
+    'journal',
+    { protocol: 'journal', mediaType: 'application/vnd.fdo.journal' },
+    ofText(journalWords, journalEntries),
+  ),
   batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
   batches(
     'otlp_protobuf',
@@ -238,48 +206,4 @@ export const batchSubjects: readonly BatchSubject[] = [
   ),
 ];
 
-const logQueries = [
-  'service:checkout severity>=error (timeout OR "connection reset") -path:*health*',
-  'status:[500 TO 599] NOT user:* host:(a OR b) message:/time(out|d)/',
-] as const;
-
-/** Other parsers. */
-const readSubjects: readonly Subject[] = [
-  {
-    name: 'framing of syslog',
-    ...ofText(syslogWords, syslogMessages),
-    takesAnything: true,
-    open: () => ({ feed: (input) => valueOf(() => framesOf(input)) }),
-  },
-  {
-    name: 'remote_read',
-    ...ofProtobuf(metrics.readRequest),
-    open: () => ({ feed: (input) => valueOf(() => decodeReadRequest(input)) }),
-  },
-  {
-    name: 'selector',
-    ...ofText(textWords, metrics.selector),
-    open: () => ({ feed: (input) => valueOf(() => parseSelector(input.toString(), 'match[]')) }),
-  },
-  {
-    name: 'query of logs',
-    ...ofText(queryWords, (random) => Buffer.from(random.pick(logQueries))),
-    open: () => ({ feed: (input) => valueOf(() => readQuery(input.toString())) }),
-  },
-  {
-    name: 'transform',
-    ...ofText([...jsonWords, ...stepWords], transformedLogs),
-    open: () => ({ feed: (input) => valueOf(() => transformLogs(input)) }),
-  },
-];
-
-export const subjects: readonly Subject[] = [...batchSubjects, ...readSubjects];
-
-async function valueOf<T>(read: () => T | Promise<T>): Promise<T | AppError> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'malformed') return error;
-    throw error;
-  }
-}
+export const subjects: readonly Subject[] = [...batchSubjects, ...otherSubjects];
