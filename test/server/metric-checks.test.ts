@@ -67,7 +67,6 @@ suite('checks, in order', () => {
     ['series without a selector', 400, 'bad_data', 'series'],
     ['values of no label', 400, 'bad_data', 'label/U__/values'],
     ['exemplars without a query', 400, 'bad_data', 'query_exemplars'],
-    ['exemplars of a wrong expression', 400, 'bad_data', 'query_exemplars?query=rate(a[1m]'],
     ['a stream of others', 404, 'not_found', `labels?streamId=${otherAccountId}`],
     [
       'a form as JSON',
