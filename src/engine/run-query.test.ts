@@ -1,7 +1,8 @@
-/** Queries whose client disconnects. */
+/** Queries whose client disconnects, and queries that may have written. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { toEngineRequest } from './http-request.ts';
 import type { Member } from './member.ts';
 import { createPool } from './pool.ts';
@@ -34,7 +35,26 @@ test('kills the running query of a client that disconnects', async () => {
   assert.equal(killed.length, 1);
 });
 
-function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
+test('checks for failed writes without holding the member that the check needs', async () => {
+  const { run, pool } = setUp({
+    async query() {
+      await delay(60);
+      return { bytes: new Uint8Array(), rowsRead: 0, bytesRead: 0 };
+    },
+    async check() {
+      const signal = AbortSignal.timeout(1_000);
+      pool.release(await pool.acquire('', signal));
+    },
+  });
+  await run(new AbortController().signal);
+});
+
+interface Fake extends Partial<Member> {
+  readonly onKill?: () => void;
+  readonly check?: () => Promise<void>;
+}
+
+function setUp(fake: Fake) {
   const began: string[] = [];
   const killed: string[] = [];
   const member: Member = {
@@ -56,7 +76,7 @@ function setUp(fake: Partial<Member> & { readonly onKill?: () => void }) {
       fake.onKill?.();
     }),
     control: () => assert.fail('no query here is a KILL'),
-    writes: { check: async () => undefined },
+    writes: { check: fake.check ?? (async () => undefined) },
     storePath: '.',
   };
   const fields = new Map([

@@ -153,48 +153,63 @@ function poolFor(statement: Statement): PoolName {
   return statement.kind === 'insertData' || statement.isInsert ? 'insert' : 'housekeeping';
 }
 
+/** Checks and replies without the member: a check needs one of the control pool. */
 async function runOnMember(
   { writes }: QueryParts,
   pool: Pool<Member>,
   call: RunnableCall,
 ): Promise<void> {
+  const { statement } = call;
+  const member = await pool.acquire(call.request.account, call.signal);
+  let ran: Ran;
+  try {
+    ran = await runHeld(member, call).finally(() => pool.release(member));
+  } catch (error) {
+    if (statement.kind !== 'read') await writes.check();
+    throw error;
+  }
+  if (mayHaveWritten(statement, ran.elapsedMs)) await writes.check();
+  await ran.finish();
+}
+
+interface Ran {
+  readonly elapsedMs: number;
+  /** Sends what is left of the response. */
+  finish(): Promise<void>;
+}
+
+async function runHeld(member: Member, call: RunnableCall): Promise<Ran> {
   const { query, request, signal, statement } = call;
   const kill = () => void query.kill();
   const isRead = statement.kind === 'read';
   const streams = isRead && statement.canStream && !request.waitsForEnd;
-  const member = await pool.acquire(request.account, signal);
+  const settings = streams ? new Map([...streamSettings, ...request.settings]) : request.settings;
+  await member.configure({ ...request, settings });
+  if (signal.aborted) throw new EngineException(394, 'the query was cancelled before it began');
+  query.start();
+  if (isRead) signal.addEventListener('abort', kill);
   try {
-    const settings = streams ? new Map([...streamSettings, ...request.settings]) : request.settings;
-    await member.configure({ ...request, settings });
-    if (signal.aborted) throw new EngineException(394, 'the query was cancelled before it began');
-    query.start();
-    if (isRead) signal.addEventListener('abort', kill);
-    if (streams) await sendStream(writes, member, call);
-    else await sendWhole(writes, member, call);
-  } catch (error) {
-    if (!isRead) await writes.check();
-    throw error;
+    return streams ? await runStream(member, call) : await runWhole(member, call);
   } finally {
     signal.removeEventListener('abort', kill);
-    pool.release(member);
   }
 }
 
-async function sendWhole(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
+async function runWhole(member: Member, call: RunnableCall): Promise<Ran> {
   const { query, request, reply, statement } = call;
   const format = statement.kind === 'read' ? statement.format : request.defaultFormat;
   const startedAt = performance.now();
   const result = await member.query(`${query.mark} ${statement.sql}`, format);
   const elapsedMs = performance.now() - startedAt;
-  if (mayHaveWritten(statement, elapsedMs)) await writes.check();
-  await reply.whole(result.bytes, format, {
+  const summary = {
     readRows: result.rowsRead,
     readBytes: result.bytesRead,
     elapsedNanos: Math.round(elapsedMs * 1e6),
-  });
+  };
+  return { elapsedMs, finish: () => reply.whole(result.bytes, format, summary) };
 }
 
-async function sendStream(writes: WriteWatch, member: Member, call: RunnableCall): Promise<void> {
+async function runStream(member: Member, call: RunnableCall): Promise<Ran> {
   const { query, reply, signal, statement } = call;
   const format = statement.kind === 'read' ? statement.format : '';
   const startedAt = performance.now();
@@ -204,8 +219,7 @@ async function sendStream(writes: WriteWatch, member: Member, call: RunnableCall
     if (signal.aborted) throw new EngineException(394, 'the client disconnected midway');
     await reply.chunk(chunk.raw(), format);
   }
-  if (mayHaveWritten(statement, performance.now() - startedAt)) await writes.check();
-  await reply.end(format);
+  return { elapsedMs: performance.now() - startedAt, finish: () => reply.end(format) };
 }
 
 /** Reads spill sorting and grouping to disk. */
