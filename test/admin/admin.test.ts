@@ -35,6 +35,8 @@ test('creates an active, unlimited receiver and answers its exact URL', async ()
     body: { name: 'web', kind: 'http_json', streamId, allowedCidrs: ['10.1.2.3/8', '::1'] },
   });
   const { receiverId } = receiver;
+  assert.deepEqual(receiver.transform ?? [], []);
+  delete (receiver as { transform?: unknown }).transform;
   assert.deepEqual(receiver, {
     receiverId,
     accountId,

@@ -37,6 +37,7 @@ test('each operation requires its scope, and operator includes admin', async () 
     checkRules: { rules: '{groups: []}' },
     putRuleFile: { rules: '{groups: []}' },
     previewRules: { rules: '{groups: []}' },
+    previewTransform: { transform: [], samples: [{ message: 'one' }] },
     createNotifier: { name: 'new', kind: 'webhook', url: 'https://hooks.example' },
   };
   const operations = plane.routes.map((route) => route.operationId);
@@ -86,6 +87,7 @@ test('answers not_found for ids of other accounts', async () => {
     updateView: { name: 'taken' },
     putRuleFile: { rules: '{groups: []}' },
     previewRules: { rules: '{groups: []}' },
+    previewTransform: { transform: [], samples: [{ message: 'one' }] },
   };
   const callers = [
     callerWith(['admin', 'logs:read'], own),

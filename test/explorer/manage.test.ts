@@ -176,7 +176,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
       const token = await createToken('curl', receiverId);
       await go(`/receivers/${receiverId}`);
       await page.getByRole('tab', { name: 'curl' }).click();
-      const text = await page.locator('pre[aria-label="Shell"]').innerText();
+      const text = await page.locator('pre[aria-label^="Shell"]').first().innerText();
       await shell(text.replace('<RECEIVER_TOKEN>', token));
     }
   });
