@@ -73,8 +73,8 @@ export class StreamHead {
   inserted(payload: Uint8Array): void {
     if (this.#isClosed) return;
     if (this.#reads > 0 && this.#insertedBytes <= maxLoggedBytes) {
-      // The queue reuses the memory of the payload.
-      this.#inserted.push(payload.slice());
+      // The queue reuses the memory of the payload, and `slice` of a Buffer would share it.
+      this.#inserted.push(new Uint8Array(payload));
       this.#insertedBytes += payload.length;
     }
     this.#addSeriesOf(payload);
