@@ -161,9 +161,10 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
 function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly ReadRoute[] {
   const { store } = parts;
   return [
-    ...getAndPost({
+    // Without POST, as with Prometheus.
+    route('GET', {
       path: 'metadata',
-      operationId: 'MetricMetadata',
+      operationId: 'getMetricMetadata',
       summary: 'Type, help and unit of metrics',
       response: jsonResponse(metadataResponse),
       ...withQuery(metadataQuery, async (query, { accountId, disconnected }: ReadRequest) => {

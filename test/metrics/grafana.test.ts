@@ -112,6 +112,12 @@ suite('the Prometheus data source', () => {
     });
   });
 
+  for (const path of ['metadata', 'label/job/values', 'rules']) {
+    test(`may not POST ${path}, as with Prometheus`, async () => {
+      assert.equal((await send(`api/v1/${path}`, {}, 'POST')).status, 405);
+    });
+  }
+
   test('asks for exemplars, rules and alerts', async () => {
     const range = { query: 'requests_total', start, end };
     assert.deepEqual(await ask('api/v1/query_exemplars', range), []);
