@@ -1,8 +1,8 @@
 /** Joins series with their samples, in order. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { toSeriesSamples } from './series-samples.ts';
+import { toSeriesSamples, uniqueColumns } from './series-samples.ts';
 import type { SeriesRow } from './sql/series.ts';
 
 const series: SeriesRow[] = [
@@ -54,4 +54,32 @@ test('sorts samples by any 64-bit time', () => {
       assert.deepEqual(found?.values, expected.values);
     }),
   );
+});
+
+suite('rows as they are stored', () => {
+  const columns = (...rows: readonly (readonly [number, number])[]) => ({
+    times: Float64Array.from(rows, ([time]) => time),
+    values: Float64Array.from(rows, ([, value]) => value),
+  });
+
+  test('are sorted, each time once', () => {
+    // Small times, so that rows repeat and runs overlap.
+    const row = fc.integer({ min: 0, max: 20 }).map((time): [number, number] => [time, time * 3]);
+    fc.assert(
+      fc.property(fc.array(fc.array(row)), (runs) => {
+        const parts = runs.map((run) => run.sort(([left], [right]) => left - right));
+        const times = [...new Set(parts.flat().map(([time]) => time))].sort((a, b) => a - b);
+        const expected = columns(...times.map((time): [number, number] => [time, time * 3]));
+        assert.deepEqual(uniqueColumns(columns(...parts.flat())), expected);
+      }),
+    );
+  });
+
+  test('of one time that differ are left to the store', () => {
+    assert.equal(uniqueColumns(columns([1, 5], [2, 6], [1, 7])), undefined);
+    // A stale marker beside another NaN.
+    const markers = columns([1, Number.NaN], [1, Number.NaN]);
+    new BigUint64Array(markers.values.buffer)[1] = 0x7ff0000000000002n;
+    assert.equal(uniqueColumns(markers), undefined);
+  });
 });

@@ -31,11 +31,14 @@ export function toSeriesColumns({ labels, ...series }: SeriesSamples): SeriesCol
   return { labels: toLabelSet(labels), ...toColumns(series), histograms };
 }
 
+export interface Columns {
+  /** Unix ms. */
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
 /** Values keep their bits: as numbers, stale markers could lose theirs. */
-export function toColumns({ times, values }: Samples): {
-  times: Float64Array;
-  values: Float64Array;
-} {
+export function toColumns({ times, values }: Samples): Columns {
   const { buffer, byteOffset, length } = values;
   return { times: toMillis(times), values: new Float64Array(buffer, byteOffset, length) };
 }
@@ -69,4 +72,64 @@ function isAscending(times: BigInt64Array): boolean {
     if (difference === 0 && words.getUint32(at, true) < words.getUint32(at - 8, true)) return false;
   }
   return true;
+}
+
+/**
+ * Rows as they are stored, by ascending time, each time once.
+ * @returns undefined where rows of one time differ, and the store knows which came last
+ */
+export function uniqueColumns(stored: Columns): Columns | undefined {
+  const { times, values } = inRuns(stored);
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+  const isSame = (one: number, other: number) =>
+    words[2 * one] === words[2 * other] && words[2 * one + 1] === words[2 * other + 1];
+  let count = Math.min(1, times.length);
+  for (let i = 1; i < times.length; i++) {
+    if (times[i] === times[count - 1]) {
+      if (!isSame(i, count - 1)) return undefined;
+      continue;
+    }
+    if (i > count) {
+      times[count] = times[i]!;
+      words.copyWithin(2 * count, 2 * i, 2 * i + 2);
+    }
+    count += 1;
+  }
+  if (count === times.length) return { times, values };
+  return { times: times.slice(0, count), values: values.slice(0, count) };
+}
+
+/** By time. Each part of the store has an ascending run, which seldom overlaps with others. */
+function inRuns(columns: Columns): Columns {
+  const runs = runsOf(columns.times);
+  if (runs.length <= 1) return columns;
+  const { times, values } = columns;
+  runs.sort((left, right) => times[left.from]! - times[right.from]!);
+  const isApart = runs.every(
+    ({ from }, i) => i === 0 || times[runs[i - 1]!.to - 1]! <= times[from]!,
+  );
+  const pieces = isApart
+    ? runs
+    : Array.from(times.keys())
+        .sort((left, right) => times[left]! - times[right]!)
+        .map((from) => ({ from, to: from + 1 }));
+  const sorted = { times: new Float64Array(times.length), values: new Float64Array(times.length) };
+  let at = 0;
+  for (const { from, to } of pieces) {
+    sorted.times.set(times.subarray(from, to), at);
+    sorted.values.set(values.subarray(from, to), at);
+    at += to - from;
+  }
+  return sorted;
+}
+
+function runsOf(times: Float64Array): { from: number; to: number }[] {
+  const runs: { from: number; to: number }[] = [];
+  let from = 0;
+  for (let i = 1; i <= times.length; i++) {
+    if (i < times.length && times[i]! >= times[i - 1]!) continue;
+    runs.push({ from, to: i });
+    from = i;
+  }
+  return runs;
 }

@@ -23,6 +23,9 @@ export interface Head {
 /** A read that ends earlier than this long ago would load more than it needs. */
 const maxBehindMs = 60 * 60_000;
 const dayMs = 86_400_000;
+/** Of so few series a statement reads hours in the time of minutes. */
+const fewSeries = 20;
+const fewSeriesMs = 6 * 60 * 60_000;
 const nanosPerMilli = 1_000_000n;
 const farMs = 1n << 52n;
 
@@ -40,7 +43,7 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
         columns === undefined || columns.fromMs > Number(plan.fromMs);
       const missing = series.filter(isMissing);
       if (missing.length > 0) {
-        const fromMs = loadedFromMs(Number(plan.fromMs), nowMs);
+        const fromMs = loadedFromMs(Number(plan.fromMs), nowMs, missing.length);
         const range = { fromMs: BigInt(fromMs), untilMs: farMs };
         const isKept = await head.readInto(
           () => loadSamples(parts, { ...plan, ...range, streams: [stream] }, missing, signal),
@@ -103,10 +106,12 @@ async function find(heads: StreamHeads, plan: SamplesPlan): Promise<Found | unde
   return found;
 }
 
-/** A quarter more, so that a slightly longer read need not load again. */
-function loadedFromMs(fromMs: number, nowMs: number): number {
+/** More than asked for, so that a longer read need not load again. */
+function loadedFromMs(fromMs: number, nowMs: number, series: number): number {
   const spareMs = Math.ceil(Math.max(0, nowMs - fromMs) / 4);
-  return Math.max(fromMs - spareMs, firstMs(nowMs));
+  const isFew = series <= fewSeries;
+  const earlyMs = Math.min(fromMs - spareMs, isFew ? nowMs - fewSeriesMs : fromMs);
+  return Math.max(earlyMs, firstMs(nowMs));
 }
 
 /** @throws AppError over `plan.maxSamples` */

@@ -3,8 +3,13 @@ import type { SamplesPlan } from '../../model/metric-plan.ts';
 import type { ReadableStream } from '../../model/plan.ts';
 import type { Connection } from '../connection.ts';
 import { startReadTime } from '../read-time.ts';
-import { inOrder, toColumns } from '../series-samples.ts';
-import { compileSamples, decodeSamples } from '../sql/samples.ts';
+import { type Columns, inOrder, toColumns, uniqueColumns } from '../series-samples.ts';
+import {
+  compileSamples,
+  compileStoredSamples,
+  decodeSamples,
+  type SamplesStep,
+} from '../sql/samples.ts';
 import type { ReadLimits } from '../sql/statement.ts';
 import {
   compileHistogramSeries,
@@ -53,12 +58,12 @@ export async function loadSeries(
 
 /** @returns undefined if there are more samples than the plan allows */
 export async function loadSamples(
-  { connection, database, limits }: LoadParts,
+  parts: LoadParts,
   plan: SamplesPlan,
   series: readonly IndexedSeries[],
   signal: AbortSignal | undefined,
 ): Promise<LoadedSeries[] | undefined> {
-  const time = startReadTime(limits);
+  const time = startReadTime(parts.limits);
   const rest = new Map(series.map((one) => [idOf(one), one]));
   const ids = [...rest.keys()];
   const loaded: LoadedSeries[] = [];
@@ -66,13 +71,11 @@ export async function loadSamples(
   for (let at = 0; at < ids.length; at += seriesPerStatement) {
     const seriesIds = ids.slice(at, at + seriesPerStatement).map(String);
     const step = { seriesIds, limit: plan.maxSamples - count + 1, limits: time.left() };
-    const statement = compileSamples(database, plan, step);
-    const bytes = await connection.readBytes(statement, { accountId: plan.accountId, signal });
-    for (const row of decodeSamples(bytes)) {
-      count += row.times.length;
-      const one = rest.get(row.seriesId);
-      rest.delete(row.seriesId);
-      if (one !== undefined) loaded.push({ series: one, ...toColumns(inOrder(row)) });
+    for (const { seriesId, columns } of await loadStep(parts, { plan, step, signal })) {
+      count += columns.times.length;
+      const one = rest.get(seriesId);
+      rest.delete(seriesId);
+      if (one !== undefined) loaded.push({ series: one, ...columns });
     }
     if (count > plan.maxSamples) return undefined;
   }
@@ -80,6 +83,39 @@ export async function loadSamples(
     loaded.push({ series: one, times: new Float64Array(), values: new Float64Array() });
   }
   return loaded;
+}
+
+interface LoadedRow {
+  readonly seriesId: bigint;
+  readonly columns: Columns;
+}
+
+async function loadStep(
+  { connection, database }: LoadParts,
+  { plan, step, signal }: { plan: SamplesPlan; step: SamplesStep; signal: AbortSignal | undefined },
+): Promise<LoadedRow[]> {
+  const context = { accountId: plan.accountId, signal };
+  const stored = await connection.readBytes(compileStoredSamples(database, plan, step), context);
+  const unique = uniqueRows(stored, step.limit);
+  if (unique !== undefined) return unique;
+  const bytes = await connection.readBytes(compileSamples(database, plan, step), context);
+  return Array.from(decodeSamples(bytes), (row) => ({
+    seriesId: row.seriesId,
+    columns: toColumns(inOrder(row)),
+  }));
+}
+
+/** @returns undefined where the store has to choose between rows, or did not return all */
+function uniqueRows(bytes: Buffer, limit: number): LoadedRow[] | undefined {
+  const rows: LoadedRow[] = [];
+  let count = 0;
+  for (const { seriesId, ...samples } of decodeSamples(bytes)) {
+    count += samples.times.length;
+    const columns = uniqueColumns(toColumns(samples));
+    if (columns === undefined || count >= limit) return undefined;
+    rows.push({ seriesId, columns });
+  }
+  return rows;
 }
 
 function idOf({ id }: IndexedSeries): bigint {
