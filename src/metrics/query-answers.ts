@@ -5,8 +5,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type HistogramJson, histogramJson } from '../promql/histogram/histogram-text.ts';
-
+import { histogramJson } from '../promql/histogram/histogram-text.ts';
+import type { Histogram } from '../promql/histogram/histogram.ts';
 import { formatSample } from '../promql/parser/numbers.ts';
 import type { QueryAnswer, QueryResult, ResultSeries } from '../promql/query.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
@@ -67,21 +67,27 @@ export async function encodeQueryAnswer(
 }
 
 const turnMs = 10;
+/** Texts are joined up to this length: a buffer for each would cost more than its text. */
+const pieceLength = 65_536;
 
 async function encodeResult(result: QueryResult): Promise<Uint8Array> {
   if (result.type === 'scalar' || result.type === 'string') {
     return Buffer.from(JSON.stringify(pointJson(result)));
   }
-  const toJson = result.type === 'vector' ? instantJson : seriesJson;
+  const toText = result.type === 'vector' ? instantText : seriesText;
   const pieces: Uint8Array[] = [];
+  let text = '[';
   let turnEnd = performance.now() + turnMs;
   for (const [i, series] of result.series.entries()) {
-    pieces.push(Buffer.from((i === 0 ? '[' : ',') + JSON.stringify(toJson(series))));
+    text += i === 0 ? toText(series) : `,${toText(series)}`;
+    if (text.length < pieceLength) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
     if (performance.now() < turnEnd) continue;
     await setImmediate();
     turnEnd = performance.now() + turnMs;
   }
-  pieces.push(Buffer.from(result.series.length === 0 ? '[]' : ']'));
+  pieces.push(Buffer.from(`${text}]`));
   return Buffer.concat(pieces);
 }
 
@@ -91,36 +97,42 @@ function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: 
   return { result: { ...result, series: result.series.slice(0, limit) }, isCut: true };
 }
 
-function pointJson(result: Extract<QueryResult, { type: 'scalar' | 'string' }>) {
-  return result.type === 'scalar'
-    ? floatJson(result.point.timeMs, result.point.value)
-    : [result.timeMs / 1000, result.value];
-}
-
-function instantJson({ labels, points }: ResultSeries) {
+function instantText({ labels, points }: ResultSeries): string {
   const { timeMs, value } = points[0]!;
-  const metric = toLabelSet(labels);
+  const metric = JSON.stringify(toLabelSet(labels));
   return typeof value === 'number'
-    ? { metric, value: floatJson(timeMs, value) }
-    : { metric, histogram: [timeMs / 1000, histogramJson(value)] };
+    ? `{"metric":${metric},"value":${floatText(timeMs, value)}}`
+    : `{"metric":${metric},"histogram":${histogramText(timeMs, value)}}`;
 }
 
-function seriesJson({ labels, points }: ResultSeries) {
-  const values: [number, string][] = [];
-  const histograms: [number, HistogramJson][] = [];
+function seriesText({ labels, points }: ResultSeries): string {
+  let values = '';
+  let histograms = '';
   for (const { timeMs, value } of points) {
-    if (typeof value === 'number') values.push(floatJson(timeMs, value));
-    else histograms.push([timeMs / 1000, histogramJson(value)]);
+    if (typeof value === 'number') {
+      values += `${values === '' ? '' : ','}${floatText(timeMs, value)}`;
+    } else {
+      histograms += `${histograms === '' ? '' : ','}${histogramText(timeMs, value)}`;
+    }
   }
-  return {
-    metric: toLabelSet(labels),
-    ...((values.length > 0 || histograms.length === 0) && { values }),
-    ...(histograms.length > 0 && { histograms }),
-  };
+  const metric = JSON.stringify(toLabelSet(labels));
+  const floats = values !== '' || histograms === '' ? `,"values":[${values}]` : '';
+  return `{"metric":${metric}${floats}${histograms && `,"histograms":[${histograms}]`}}`;
 }
 
-function floatJson(timeMs: number, value: number): [number, string] {
-  return [timeMs / 1000, formatSample(value)];
+function floatText(timeMs: number, value: number): string {
+  return `[${timeMs / 1000},"${formatSample(value)}"]`;
+}
+
+function histogramText(timeMs: number, histogram: Histogram): string {
+  return JSON.stringify([timeMs / 1000, histogramJson(histogram)]);
+}
+
+function pointJson(result: Extract<QueryResult, { type: 'scalar' | 'string' }>) {
+  const { type } = result;
+  return type === 'scalar'
+    ? [result.point.timeMs / 1000, formatSample(result.point.value)]
+    : [result.timeMs / 1000, result.value];
 }
 
 function statsJson(

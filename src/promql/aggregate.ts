@@ -1,6 +1,6 @@
 /** Aggregation operators: `sum by (job) (…)`, `topk(5, …)` and the others. */
 import { metricNameLabel } from '../model/metric-plan.ts';
-import type { Aggregation } from './parser/ast.ts';
+import { type Aggregation, withoutParens } from './parser/ast.ts';
 import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
 import { formatNumber, formatShort } from './parser/numbers.ts';
@@ -8,13 +8,16 @@ import { histogramText } from './histogram/histogram-text.ts';
 import {
   compareText,
   dropLabels,
+  droppedKey,
   keepLabels,
+  keptKey,
   type Labels,
   labelsKey,
   labelValue,
   withLabel,
 } from './labels.ts';
-import { createGroup } from './groups.ts';
+import { createFold, type FloatFold } from './float-folds.ts';
+import { totalOfHistograms } from './histogram-totals.ts';
 import { pick, type SeriesGroup } from './pick.ts';
 import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell } from './values.ts';
 
@@ -39,23 +42,63 @@ export async function aggregate(
     default:
   }
   const results: GridSeries[] = [];
-  for (const { labels, members } of groups) {
-    await ev.breathe();
-    const dropName = members.some((member) => member.dropName);
-    const result = newSeries(labels, grid.steps, dropName);
-    for (let step = 0; step < grid.steps; step++) {
-      if (ev.isDue()) await ev.breathe();
-      const group = createGroup(expr, ev.notes, param[step]);
-      for (const member of members) {
-        const cell = member.kinds[step];
-        if (cell === kind.float) group.addFloat(member.floats[step]!);
-        else if (cell === kind.histogram) group.addHistogram(member.histograms![step]!, member);
-      }
-      setCell(result, step, group.result());
-    }
+  for (const group of groups) {
+    const result = await aggregateGroup(ev, grid, { expr, group, param });
     if (!isEmpty(result)) results.push(result);
   }
   return results;
+}
+
+async function aggregateGroup(
+  ev: Evaluation,
+  grid: Grid,
+  { expr, group, param }: { expr: Aggregation; group: SeriesGroup; param: Float64Array },
+): Promise<GridSeries> {
+  const { labels, members } = group;
+  const dropName = members.some((member) => member.dropName);
+  const result = newSeries(labels, grid.steps, dropName);
+  const fold = createFold(expr, grid.steps, param);
+  for (const member of members) {
+    if (ev.isDue(grid.steps)) await ev.breathe();
+    fold.add(member);
+  }
+  for (let step = 0; step < grid.steps; step++) {
+    if (fold.counts[step] === 0) continue;
+    // A quantile looks at the members again.
+    if (ev.isDue(expr.op === 'quantile' ? members.length : 1)) await ev.breathe();
+    setCell(result, step, fold.result(step));
+  }
+  const withHistograms = members.filter(({ histograms }) => histograms !== undefined);
+  if (withHistograms.length > 0) {
+    await aggregateHistograms(ev, { expr, members: withHistograms, result, fold });
+  }
+  return result;
+}
+
+/** Adds the histograms of a group to the result of its floats. */
+async function aggregateHistograms(
+  ev: Evaluation,
+  {
+    expr,
+    members,
+    result,
+    fold,
+  }: { expr: Aggregation; members: readonly GridSeries[]; result: GridSeries; fold: FloatFold },
+): Promise<void> {
+  const { notes } = ev;
+  if (expr.op === 'count' || expr.op === 'group') return;
+  for (let step = 0; step < result.kinds.length; step++) {
+    await ev.breathe();
+    if (members.every(({ kinds }) => kinds[step] !== kind.histogram)) continue;
+    const at = withoutParens(expr.expr);
+    if (expr.op !== 'sum' && expr.op !== 'avg') {
+      notes.info(at, `ignored histogram in ${expr.op} aggregation`);
+      continue;
+    }
+    const hasFloats = fold.counts[step] !== 0;
+    result.kinds[step] = kind.none;
+    setCell(result, step, totalOfHistograms({ expr, notes, hasFloats }, members, step));
+  }
 }
 
 function groupSeries(
@@ -63,15 +106,18 @@ function groupSeries(
   { grouping, without }: Pick<Aggregation, 'grouping' | 'without'>,
 ): SeriesGroup[] {
   const names = new Set(without ? [...grouping, metricNameLabel] : grouping);
-  const labelsOf = (labels: Labels) =>
-    without ? dropLabels(labels, names) : keepLabels(labels, names);
+  const keyOf = (labels: Labels) =>
+    without ? droppedKey(labels, names) : keptKey(labels, grouping);
   const groups = new Map<string, { labels: Labels; members: GridSeries[] }>();
   for (const one of series) {
-    const labels = labelsOf(one.labels);
-    const key = labelsKey(labels);
+    const key = keyOf(one.labels);
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, { labels, members: [one] });
-    else group.members.push(one);
+    if (group === undefined) {
+      const labels = without ? dropLabels(one.labels, names) : keepLabels(one.labels, names);
+      groups.set(key, { labels, members: [one] });
+    } else {
+      group.members.push(one);
+    }
   }
   return [...groups.values()];
 }

@@ -35,7 +35,7 @@ export async function evaluateBinary(
   }
   const series: GridSeries[] = [];
   for (const one of left.kind === 'vector' ? left.series : vectorOf(right)) {
-    await ev.breathe();
+    if (ev.isDue(grid.steps)) await ev.breathe();
     const result = withScalar(ev, grid, { expr, series: one, left, right });
     if (!isEmpty(result)) series.push(result);
   }

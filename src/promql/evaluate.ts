@@ -267,7 +267,7 @@ async function mapSeries(
   const { delayedNameRemoval: delayed } = ev.options;
   const results: GridSeries[] = [];
   for (const one of series) {
-    await ev.breathe();
+    if (ev.isDue(one.kinds.length)) await ev.breathe();
     const named = withoutName(one, delayed);
     const result = newSeries(named.labels, one.kinds.length, named.dropName);
     for (let step = 0; step < one.kinds.length; step++) {

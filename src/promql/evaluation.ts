@@ -44,6 +44,8 @@ function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
 
 /** Work between two turns of the event loop. */
 const turnMs = 10;
+/** Cells between two looks at the clock, each of which costs as much as computing a cell. */
+const cellsPerLook = 1000;
 
 export class Evaluation {
   readonly options: QueryOptions;
@@ -56,6 +58,7 @@ export class Evaluation {
   #samples = 0;
   #grid: Grid | undefined;
   #turnEnd = performance.now() + turnMs;
+  #cells = 0;
 
   constructor({ text, expr, times }: Query, source: SampleSource, options: QueryOptions) {
     this.#ofCounts = selectorsOfCounts(expr);
@@ -123,15 +126,18 @@ export class Evaluation {
     this.#samples -= samples;
   }
 
-  /** Whether `breathe` would wait, so that loops over steps need not. */
-  isDue(): boolean {
+  /** Whether to `breathe` after so many more cells, or samples, have been computed. */
+  isDue(cells: number): boolean {
+    this.#cells += cells;
+    if (this.#cells < cellsPerLook) return false;
+    this.#cells = 0;
     return performance.now() >= this.#turnEnd;
   }
 
   /** Lets other requests run, and stops a query that is late or abandoned. @throws QueryError */
   async breathe(): Promise<void> {
-    if (!this.isDue()) return;
     const now = performance.now();
+    if (now < this.#turnEnd) return;
     await setImmediate();
     this.#turnEnd = performance.now() + turnMs;
     if (this.options.signal?.aborted === true) {

@@ -41,6 +41,23 @@ function joinLabels(labels: Labels): string {
   return key;
 }
 
+/** Equal exactly where `keepLabels` leaves equal labels. */
+export function keptKey(labels: Labels, names: readonly string[]): string {
+  if (names.length === 1) return labelValue(labels, names[0]!);
+  let key = '';
+  for (const name of names) key += `${labelValue(labels, name)}\uFFFF`;
+  return key;
+}
+
+/** Equal exactly where `dropLabels` leaves equal labels. */
+export function droppedKey(labels: Labels, names: ReadonlySet<string>): string {
+  let key = '';
+  for (const [name, value] of labels) {
+    if (!names.has(name)) key += `${name}\uFFFF${value}\uFFFF`;
+  }
+  return key;
+}
+
 export function compareLabels(left: Labels, right: Labels): number {
   for (let i = 0; i < left.length && i < right.length; i++) {
     const [leftName, leftValue] = left[i]!;
@@ -58,6 +75,13 @@ export function compareText(left: string, right: string): number {
 
 export function withoutMetadata(labels: Labels): Labels {
   return labels.filter(([name]) => !metadataLabels.has(name));
+}
+
+export function hasSameMetadata(left: Labels, right: Labels): boolean {
+  for (const name of metadataLabels) {
+    if (labelValue(left, name) !== labelValue(right, name)) return false;
+  }
+  return true;
 }
 
 export function keepLabels(labels: Labels, names: ReadonlySet<string>): Labels {

@@ -13,7 +13,7 @@ export interface SeriesGroup {
   readonly members: readonly GridSeries[];
 }
 
-export function pick(
+export async function pick(
   ev: Evaluation,
   grid: Grid,
   {
@@ -21,11 +21,12 @@ export function pick(
     groups,
     param,
   }: { expr: Aggregation; groups: readonly SeriesGroup[]; param: Float64Array },
-): readonly GridSeries[] {
+): Promise<readonly GridSeries[]> {
   checkParameter(expr, param);
   const picked = new Map<GridSeries, GridSeries>();
   for (const { members } of groups) {
     for (let step = 0; step < grid.steps; step++) {
+      if (ev.isDue(members.length)) await ev.breathe();
       for (const member of chooseAt(ev, { expr, members, step, param: param[step]! })) {
         const { labels, dropName } = member;
         const result = picked.get(member) ?? newSeries(labels, grid.steps, dropName);
@@ -47,8 +48,9 @@ function chooseAt(
     param,
   }: { expr: Aggregation; members: readonly GridSeries[]; step: number; param: number },
 ): readonly GridSeries[] {
+  const count = Math.max(0, Math.trunc(param));
   const present = members.filter(({ kinds }) => kinds[step] !== kind.none);
-  if (expr.op === 'limitk') return present.slice(0, Math.max(0, Math.trunc(param)));
+  if (expr.op === 'limitk') return present.slice(0, count);
   if (expr.op === 'limit_ratio') {
     return present.filter(({ labels }) => isSampled(labels, param));
   }
@@ -59,7 +61,23 @@ function chooseAt(
   const sign = expr.op === 'topk' ? -1 : 1;
   const order = (left: GridSeries, right: GridSeries) =>
     compareNanLast(left.floats[step]!, right.floats[step]!, sign);
-  return floats.sort(order).slice(0, Math.max(0, Math.trunc(param)));
+  return firstOf(floats, count, order);
+}
+
+const fewPicked = 50;
+
+/** As sorting all; most are not among a few first. */
+function firstOf<T>(all: T[], count: number, order: (left: T, right: T) => number): T[] {
+  if (count > fewPicked) return all.sort(order).slice(0, count);
+  const first: T[] = [];
+  for (const one of all) {
+    if (first.length === count && (count === 0 || order(one, first[count - 1]!) >= 0)) continue;
+    let at = first.length;
+    while (at > 0 && order(one, first[at - 1]!) < 0) at -= 1;
+    first.splice(at, 0, one);
+    if (first.length > count) first.pop();
+  }
+  return first;
 }
 
 function compareNanLast(left: number, right: number, sign: number): number {

@@ -3,7 +3,7 @@ import type { Call, Expr, MatrixSelector, Subquery } from './parser/ast.ts';
 import { withoutParens } from './parser/ast.ts';
 import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
-import { labelsKey, metricName } from './labels.ts';
+import { hasSameMetadata, labelsKey, metricName } from './labels.ts';
 import { changesFunction, resetsFunction } from './functions/pairs.ts';
 import { overTimeFunctions } from './functions/over-time.ts';
 import { RangeContext, type RangeFunction } from './functions/range-context.ts';
@@ -65,47 +65,53 @@ export async function callOnRange(
     { rangeSeconds: rangeMs / 1000, extension },
   );
   const results: GridSeries[] = [];
+  const cellArgs = args.map(() => 0);
   for (const series of await rangeSeries(ev, grid, { range, evaluate })) {
-    await ev.breathe();
+    if (ev.isDue(grid.steps)) await ev.breathe();
     const cells = newSeries(series.labels, grid.steps, series.dropName);
     const window = new RangeWindow(series);
     for (let step = 0; step < grid.steps; step++) {
-      // A step may look at months of samples.
-      if (ev.isDue()) await ev.breathe();
-      window.endMs = looks.at(step);
+      window.endMs = looks.first + step * looks.stepMs;
       window.startMs = window.endMs - rangeMs;
       window.stepMs = timeOf(grid, step);
       window.move(window.startMs - before, window.endMs + after);
       if (window.isEmpty()) continue;
-      ev.look(grid, step, window.floats() + window.histogramCount());
-      setCell(
-        cells,
-        step,
-        compute(
-          window,
-          args.map((values) => values[step]!),
-          context,
-        ),
-      );
+      const samples = window.floats() + window.histogramCount();
+      // A step may look at months of samples.
+      if (ev.isDue(samples)) await ev.breathe();
+      ev.look(grid, step, samples);
+      for (const [i, values] of args.entries()) cellArgs[i] = values[step]!;
+      setCell(cells, step, compute(window, cellArgs, context));
     }
     if (!isEmpty(cells)) results.push(cells);
   }
   noteCounters(ev, call, { range, results });
-  return rename(ev, call, results);
+  return rename(ev, { call, range }, results);
 }
 
 const keepNames = new Set(['first_over_time', 'last_over_time']);
 
-function rename(ev: Evaluation, { name }: Call, results: GridSeries[]): GridSeries[] {
+function rename(
+  ev: Evaluation,
+  { call: { name }, range }: { call: Call; range: MatrixSelector | Subquery },
+  results: GridSeries[],
+): GridSeries[] {
   const { delayedNameRemoval: delayed } = ev.options;
   const named = results.map((series) => {
     const drops = !keepNames.has(name) || series.dropName;
     return drops ? withoutName(series, delayed) : series;
   });
   if (delayed || name === 'absent_over_time') return named;
+  // Stored series of one metric stay distinct without its name.
+  if (range.kind === 'range' && isOfOneMetric(results)) return named;
   const keys = new Set(named.map(({ labels }) => labelsKey(labels)));
   if (keys.size < named.length) throw duplicateLabels();
   return named;
+}
+
+function isOfOneMetric(series: readonly GridSeries[]): boolean {
+  const [first] = series;
+  return first === undefined || series.every((one) => hasSameMetadata(one.labels, first.labels));
 }
 
 async function scalarArguments(

@@ -9,16 +9,18 @@ import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell, timeOf }
 
 /** The times at which a selector or subquery looks, for the steps of a grid. */
 export interface Looks {
-  readonly at: (step: number) => number;
   readonly first: number;
   readonly last: number;
+  /** From one step to the next; 0 where `@` fixes the time. */
+  readonly stepMs: number;
 }
 
 export function looksOf(ev: Evaluation, grid: Grid, expr: VectorSelector | Subquery): Looks {
   const offsetMs = ev.offsetMs(expr);
   const fixed = ev.atMs(expr);
-  const at = (step: number) => (fixed ?? timeOf(grid, step)) - offsetMs;
-  return { at, first: at(0), last: at(grid.steps - 1) };
+  const first = (fixed ?? grid.startMs) - offsetMs;
+  const stepMs = fixed === undefined ? grid.stepMs : 0;
+  return { first, last: first + (grid.steps - 1) * stepMs, stepMs };
 }
 
 /**
@@ -36,11 +38,11 @@ export async function selectInstant(
   const series = await ev.select(selector, looks.first - lookbackMs + 1, looks.last);
   const found: GridSeries[] = [];
   for (const one of series) {
-    await ev.breathe();
+    if (ev.isDue(grid.steps)) await ev.breathe();
     const cells = newSeries(one.labels, grid.steps);
     const cursor = new Cursor(one);
     for (let step = 0; step < grid.steps; step++) {
-      const at = looks.at(step);
+      const at = looks.first + step * looks.stepMs;
       const time = cursor.seek(at);
       if (time <= at - lookbackMs || cursor.isStale()) continue;
       const value = cursor.value();

@@ -66,12 +66,15 @@ export function histogramAt({ kinds, histograms }: GridSeries, step: number) {
 }
 
 export function isEmpty({ kinds }: GridSeries): boolean {
-  return kinds.every((cell) => cell === kind.none);
+  for (let step = 0; step < kinds.length; step++) if (kinds[step] !== kind.none) return false;
+  return true;
 }
 
 export function countCells(series: readonly GridSeries[]): number {
   let count = 0;
-  for (const { kinds } of series) for (const cell of kinds) count += cell === kind.none ? 0 : 1;
+  for (const { kinds } of series) {
+    for (let step = 0; step < kinds.length; step++) if (kinds[step] !== kind.none) count += 1;
+  }
   return count;
 }
 

@@ -67,7 +67,6 @@ export async function matchVectors(
   for (const series of one) groupOf(series).one.push(series);
   const results: GridSeries[] = [];
   for (const group of groups.values()) {
-    await ev.breathe();
     const matcher = new GroupMatcher(ev, grid, { expr, group });
     for (const series of await matcher.match()) if (!isEmpty(series)) results.push(series);
   }
@@ -93,8 +92,9 @@ class GroupMatcher {
   }
 
   async match(): Promise<Iterable<GridSeries>> {
+    const cells = this.#group.many.length + this.#group.one.length;
     for (let step = 0; step < this.#grid.steps; step++) {
-      if (this.#ev.isDue()) await this.#ev.breathe();
+      if (this.#ev.isDue(cells)) await this.#ev.breathe();
       this.#matchAt(step);
     }
     return this.#results.values();

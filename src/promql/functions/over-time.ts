@@ -73,7 +73,7 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
 
 const quantiles = ofFloats((window, [q]) => {
   const { values, from, to } = window;
-  return quantile(q!, [...values.subarray(from, to)]);
+  return quantile(q!, values.slice(from, to));
 });
 
 function firstSample(window: RangeWindow): number | Histogram | undefined {
@@ -132,13 +132,20 @@ function ofOneKind(
   };
 }
 
-function sumFloats({ values, from, to }: RangeWindow): number {
-  const sum = new KahanSum(0);
-  for (let i = from; i < to; i++) sum.add(values[i]!);
-  return sum.value();
+function sumFloats(window: RangeWindow): number {
+  return sumOf(window).value();
 }
 
-function averageFloats({ values, from, to }: RangeWindow): number {
+function sumOf({ values, from, to }: RangeWindow): KahanSum {
+  const sum = new KahanSum(0);
+  for (let i = from; i < to; i++) sum.add(values[i]!);
+  return sum;
+}
+
+function averageFloats(window: RangeWindow): number {
+  const { values, from, to } = window;
+  const sum = sumOf(window);
+  if (Number.isFinite(sum.value())) return sum.quotient(to - from);
   const mean = new MeanOfFloats();
   for (let i = from; i < to; i++) mean.add(values[i]!);
   return mean.value();
@@ -236,7 +243,7 @@ function variance({ values, from, to }: RangeWindow): number {
 }
 
 function medianDeviation({ values, from, to }: RangeWindow): number {
-  const all = [...values.subarray(from, to)];
+  const all = values.slice(from, to);
   if (all.some(Number.isNaN)) return Number.NaN;
   const median = quantile(0.5, all);
   return quantile(

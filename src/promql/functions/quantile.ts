@@ -1,20 +1,20 @@
-/** The quantile of numbers; NaN sorts first. The list is sorted in place. */
-export function quantile(q: number, values: number[]): number {
-  if (values.length === 0 || Number.isNaN(q)) return Number.NaN;
+/** The quantile of numbers; NaN sorts first. The numbers are sorted in place. */
+export function quantile(q: number, values: Float64Array): number {
+  const { length } = values;
+  if (length === 0 || Number.isNaN(q)) return Number.NaN;
   if (q < 0) return -Infinity;
   if (q > 1) return Infinity;
-  values.sort(compareNumbers);
-  const rank = q * (values.length - 1);
+  // NaN last.
+  values.sort();
+  let numbers = length;
+  while (numbers > 0 && Number.isNaN(values[numbers - 1]!)) numbers -= 1;
+  const rank = q * (length - 1);
   const lower = Math.max(0, Math.floor(rank));
-  const upper = Math.min(values.length - 1, lower + 1);
+  const upper = Math.min(length - 1, lower + 1);
   const weight = rank - Math.floor(rank);
-  return values[lower]! * (1 - weight) + values[upper]! * weight;
-}
-
-/** NaN first. */
-function compareNumbers(left: number, right: number): number {
-  if (Number.isNaN(left)) return Number.isNaN(right) ? 0 : -1;
-  if (Number.isNaN(right)) return 1;
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
+  const at = (index: number) => {
+    const place = index - (length - numbers);
+    return place < 0 ? Number.NaN : values[place]!;
+  };
+  return at(lower) * (1 - weight) + at(upper) * weight;
 }

@@ -19,11 +19,11 @@ export async function selectSmoothed(
   const from = looks.first - lookbackMs + 1;
   const results: GridSeries[] = [];
   for (const series of await ev.select(selector, from, looks.last + lookbackMs)) {
-    await ev.breathe();
+    if (ev.isDue(grid.steps)) await ev.breathe();
     const cells = newSeries(series.labels, grid.steps);
     const window = new RangeWindow(withoutStale(series));
     for (let step = 0; step < grid.steps; step++) {
-      const at = looks.at(step);
+      const at = looks.first + step * looks.stepMs;
       window.move(at - lookbackMs, at + lookbackMs);
       if (!window.isEmpty()) setCell(cells, step, smoothedAt(window, at, context));
     }

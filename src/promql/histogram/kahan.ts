@@ -11,8 +11,7 @@ export class KahanSum {
     const sum = this.#sum;
     const next = sum + value;
     if (next === Infinity || next === -Infinity) this.#rest = 0;
-    else if (Math.abs(sum) >= Math.abs(value)) this.#rest += sum - next + value;
-    else this.#rest += value - next + sum;
+    else this.#rest += roundingLoss(sum, value);
     this.#sum = next;
   }
 
@@ -55,4 +54,10 @@ export class KahanSum {
     this.#sum = other.#sum;
     this.#rest = other.#rest;
   }
+}
+
+/** What `sum + value` lacks. */
+export function roundingLoss(sum: number, value: number): number {
+  const next = sum + value;
+  return Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
 }

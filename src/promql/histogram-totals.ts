@@ -1,0 +1,71 @@
+/** Sums and means of the native histograms of a group. */
+import type { Annotations } from './annotations.ts';
+import { type Aggregation, withoutParens } from './parser/ast.ts';
+import { HistogramSum, MixedSchemasError } from './histogram/histogram-sum.ts';
+import type { Histogram } from './histogram/histogram.ts';
+import { metricName } from './labels.ts';
+import { MeanOfHistograms } from './functions/over-time.ts';
+import { type GridSeries, histogramAt } from './values.ts';
+
+interface HistogramTotal {
+  /** @returns whether custom bounds differed. @throws MixedSchemasError */
+  add(histogram: Histogram): boolean;
+  result(): Histogram;
+}
+
+function startTotal({ op }: Aggregation, first: Histogram): HistogramTotal {
+  if (op === 'avg') return new MeanOfHistograms(first);
+  const sum = new HistogramSum(first);
+  return { add: (histogram) => sum.add(histogram).reconciled, result: () => sum.result() };
+}
+
+export interface TotalContext {
+  readonly expr: Aggregation;
+  readonly notes: Annotations;
+  /** Whether the group has floats at this step. */
+  readonly hasFloats: boolean;
+}
+
+/**
+ * Of a group with a histogram at this step. @returns undefined, with a warning, where it has floats
+ * too, or layouts of buckets that do not go together
+ */
+export function totalOfHistograms(
+  { expr, notes, hasFloats }: TotalContext,
+  members: readonly GridSeries[],
+  step: number,
+): Histogram | undefined {
+  const at = withoutParens(expr.expr);
+  const hints = new Set<string>();
+  let total: HistogramTotal | undefined;
+  let isMixed = false;
+  for (const member of members) {
+    const histogram = histogramAt(member, step);
+    if (histogram === undefined) continue;
+    hints.add(histogram.hint);
+    if (total === undefined) {
+      total = startTotal(expr, histogram);
+      continue;
+    }
+    try {
+      if (!total.add(histogram)) continue;
+      notes.info(at, 'mismatched custom buckets were reconciled during aggregation');
+    } catch (error) {
+      if (!(error instanceof MixedSchemasError)) throw error;
+      const schemas = 'histograms with exponential and custom buckets schemas';
+      const name = JSON.stringify(metricName(member.labels));
+      notes.warn(at, `vector contains a mix of ${schemas} for metric name ${name}`);
+      isMixed = true;
+      break;
+    }
+  }
+  if (hasFloats) {
+    notes.warn(at, 'encountered a mix of histograms and floats for aggregation');
+    return undefined;
+  }
+  if (isMixed) return undefined;
+  if (hints.has('reset') && hints.has('not_reset')) {
+    notes.warn(at, 'conflicting counter resets during histogram aggregation');
+  }
+  return total?.result();
+}
