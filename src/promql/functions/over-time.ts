@@ -46,7 +46,10 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   ts_of_min_over_time: ofFloats(
     (window) => window.times[extremeIndex(window, (a, b) => a <= b)]! / 1000,
   ),
-  sum_over_time: ofOneKind(sumFloats, (all, context) => sumHistograms(all, context)),
+  sum_over_time: ofOneKind(
+    (window) => sumOf(window).value(),
+    (all, context) => sumHistograms(all, context),
+  ),
   avg_over_time: ofOneKind(averageFloats, (all, context) => averageHistograms(all, context)),
   stddev_over_time: ofFloats((window) => Math.sqrt(variance(window))),
   stdvar_over_time: ofFloats(variance),
@@ -130,10 +133,6 @@ function ofOneKind(
       return context.warnSchemas(labels);
     }
   };
-}
-
-function sumFloats(window: RangeWindow): number {
-  return sumOf(window).value();
 }
 
 function sumOf({ values, from, to }: RangeWindow): KahanSum {
