@@ -146,7 +146,7 @@ function averageFloats(window: RangeWindow): number {
   const sum = sumOf(window);
   if (Number.isFinite(sum.value())) return sum.quotient(to - from);
   const mean = new MeanOfFloats();
-  for (let i = from; i < to; i++) mean.add(values[i]!);
+  for (const value of values.subarray(from, to)) mean.add(value);
   return mean.value();
 }
 
@@ -252,12 +252,8 @@ function medianDeviation({ values, from, to }: RangeWindow): number {
 }
 
 function regression({ times, values, from, to }: RangeWindow, originMs: number) {
-  const [x, y, xy, xx] = [0, 0, 0, 0].map((zero) => new KahanSum(zero)) as [
-    KahanSum,
-    KahanSum,
-    KahanSum,
-    KahanSum,
-  ];
+  const [x, y] = [new KahanSum(0), new KahanSum(0)];
+  const [xy, xx] = [new KahanSum(0), new KahanSum(0)];
   const first = values[from]!;
   let isConstant = true;
   for (let i = from; i < to; i++) {
