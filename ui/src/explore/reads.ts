@@ -4,8 +4,8 @@ import { dataOf } from '../api/client.ts';
 import type { Facet, Histogram, Log } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp, useScope } from '../app/context.ts';
+import type { TextFault } from '../parts/editor/text-fault.ts';
 import type { ApiFilters } from './query.ts';
-import type { Fault } from './terms.ts';
 import type { Run } from './use-run.ts';
 
 /** Results of a run never change, and a run rarely returns. */
@@ -104,7 +104,7 @@ export function useStreamNames(): ReadonlyMap<string, string> {
 const noNames: ReadonlyMap<string, string> = new Map();
 
 /** Why the service cannot read the query; undefined for any other error. */
-export function refusalOf(error: unknown): Fault | undefined {
+export function refusalOf(error: unknown): TextFault | undefined {
   if (!(error instanceof ApiProblem) || error.parameter !== 'query') return undefined;
   const [, position = '1', message = error.message] =
     /^cannot read query at position (\d+): (.*)$/s.exec(error.message) ?? [];

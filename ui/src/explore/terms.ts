@@ -9,6 +9,7 @@ import {
 import { toKey, toTarget } from '../../../src/query/fields.ts';
 import { parseLogQuery, type Query, QueryError } from '../../../src/query/parse.ts';
 import { printQuery } from '../../../src/query/print.ts';
+import type { TextFault } from '../parts/editor/text-fault.ts';
 
 /** A value that a field has, or has not. */
 export interface Filter {
@@ -24,14 +25,8 @@ export interface Term {
   readonly filters: readonly Filter[];
 }
 
-/** Why a query cannot be read, and where, from 0. */
-export interface Fault {
-  readonly position: number;
-  readonly message: string;
-}
-
 /** @returns undefined for a query that can be read */
-export function faultOf(text: string): Fault | undefined {
+export function faultOf(text: string): TextFault | undefined {
   const parsed = parse(text);
   return parsed instanceof QueryError ? parsed : undefined;
 }

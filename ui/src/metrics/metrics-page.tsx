@@ -88,7 +88,7 @@ interface QueriesProps {
 }
 
 function Queries({ state, families, hrefOf }: QueriesProps) {
-  const { query, bounds, change } = state;
+  const { query, bounds, change, refresh } = state;
   const { queries } = query;
   const [isBrowsing, setIsBrowsing] = useState(false);
   const offers = usePromqlOffers(bounds);
@@ -115,7 +115,7 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
             families={families}
             offers={offers}
             bounds={bounds}
-            onRun={(next, display) => setQuery(at, next, display)}
+            onRun={(next, display) => (next === text ? refresh() : setQuery(at, next, display))}
             {...(queries.length > 1 && {
               onRemove: () => change({ queries: queries.toSpliced(at, 1) }),
             })}

@@ -1,93 +1,67 @@
 /** The query: Enter or leaving the box runs it, errors are shown in place. */
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, useState } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { Popover } from '../../parts/controls/popover.tsx';
-import { type Fault, faultOf } from '../terms.ts';
+import { QueryFrame } from '../../parts/editor/query-frame.tsx';
+import { faultText, type TextFault } from '../../parts/editor/text-fault.ts';
+import { useQueryDraft } from '../../parts/editor/use-query-draft.ts';
+import { faultOf } from '../terms.ts';
 import type { Offers } from './completions.ts';
 import styles from './query-box.module.css';
-import type { QueryEditorHandle } from './query-editor.tsx';
 import { keepQuery } from './query-history.ts';
 
-const QueryEditor = lazy(() =>
-  import('./query-editor.tsx').then((module) => ({ default: module.QueryEditor })),
+const LogQueryEditor = lazy(() =>
+  import('./log-query-editor.tsx').then((module) => ({ default: module.LogQueryEditor })),
 );
 
 export interface QueryBoxProps {
   /** The query that runs. */
   readonly text: string;
   /** Why the service refused it. */
-  readonly refusal: Fault | undefined;
+  readonly refusal: TextFault | undefined;
   readonly offers: Offers;
   readonly onRun: (text: string) => void;
 }
 
-/** An error appears when typing pauses. */
-const pauseMs = 700;
-
 export function QueryBox({ text, refusal, offers, onRun }: QueryBoxProps) {
-  const editor = useRef<QueryEditorHandle>(null);
-  const [draft, setDraft] = useState({ text, of: text, isChecked: true });
-  if (draft.of !== text) setDraft({ text, of: text, isChecked: true });
-  useEffect(() => {
-    if (draft.isChecked) return;
-    const timer = setTimeout(() => setDraft({ ...draft, isChecked: true }), pauseMs);
-    return () => clearTimeout(timer);
-  }, [draft]);
-  const own = draft.isChecked ? faultOf(draft.text) : undefined;
-  const fault = own ?? (draft.text === text ? refusal : undefined);
-  const run = (written: string) => {
-    const trimmed = written.trim();
-    const isReadable = faultOf(trimmed) === undefined;
-    setDraft({ text: isReadable ? trimmed : written, of: text, isChecked: true });
-    if (!isReadable) return;
-    keepQuery(trimmed);
-    onRun(trimmed);
-  };
-  useShortcuts([
-    {
-      key: '/',
-      description: 'Query',
-      group: 'Logs',
-      run: () => editor.current?.focus(),
+  const query = useQueryDraft({
+    text,
+    refusal,
+    faultOf,
+    onRun(written) {
+      keepQuery(written);
+      onRun(written);
     },
-  ]);
+  });
+  const focus = () => query.ref.current?.focus();
+  const clear = () => {
+    query.onRun('');
+    focus();
+  };
+  useShortcuts([{ key: '/', description: 'Query', group: 'Logs', run: focus }]);
   return (
-    <div className={styles.box} role="search" data-has-fault={fault !== undefined}>
-      <Icon name="search" />
-      <Suspense fallback={<div className={styles.loading}>{text}</div>}>
-        <QueryEditor
-          ref={editor}
-          className={styles.editor}
-          text={draft.text}
-          fault={fault}
-          offers={offers}
-          onText={(written) => {
-            if (written !== draft.text) setDraft({ text: written, of: text, isChecked: false });
-          }}
-          onRun={run}
-          onLeave={(written) => {
-            if (written.trim() !== text) run(written);
-          }}
-        />
-      </Suspense>
-      {draft.text !== '' && (
-        <Button
-          tone="bare"
-          label="Clear the query"
-          onPress={() => {
-            run('');
-            editor.current?.focus();
-          }}
-        >
-          <Icon name="close" />
-        </Button>
-      )}
-      <SyntaxHelp />
-      {fault !== undefined && (
+    <div className={styles.box} role="search">
+      <QueryFrame
+        query={query}
+        start={<Icon name="search" />}
+        end={
+          <>
+            {query.text !== '' && (
+              <Button tone="bare" label="Clear the query" onPress={clear}>
+                <Icon name="close" />
+              </Button>
+            )}
+            <SyntaxHelp />
+          </>
+        }
+      >
+        <LogQueryEditor {...query} offers={offers} />
+      </QueryFrame>
+      {query.fault !== undefined && (
         <p className={styles.fault} role="alert">
-          At position {fault.position + 1}: {fault.message}
+          {faultText(query.fault)}
         </p>
       )}
     </div>

@@ -1,9 +1,7 @@
 /** The query language for the editor: its grammar is the one of the service. */
 import { HighlightStyle, LRLanguage, syntaxHighlighting } from '@codemirror/language';
-import { EditorView } from '@codemirror/view';
 import { styleTags, tags } from '@lezer/highlight';
 import { parser } from '../../../../src/query/grammar.ts';
-import { editorTheme } from '../../parts/editor/editor-theme.ts';
 
 export const queryLanguage = LRLanguage.define({
   parser: parser.configure({
@@ -29,4 +27,4 @@ const colors = HighlightStyle.define([
   { tag: tags.operatorKeyword, color: 'var(--text)', fontWeight: '600' },
 ]);
 
-export const queryLook = [editorTheme, syntaxHighlighting(colors), EditorView.lineWrapping];
+export const queryColors = syntaxHighlighting(colors);

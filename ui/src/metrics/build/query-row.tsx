@@ -1,10 +1,11 @@
 /** One query: its text, the builder below, and why it cannot be read. */
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
-import type { CodeEditorHandle } from '../../parts/editor/code-editor.tsx';
-import type { TextFault } from '../../parts/editor/text-fault.ts';
+import { QueryFrame } from '../../parts/editor/query-frame.tsx';
+import { faultText, type TextFault } from '../../parts/editor/text-fault.ts';
+import { useQueryDraft } from '../../parts/editor/use-query-draft.ts';
 import type { MetricFamily } from '../browse/metric-families.ts';
 import { letterOf } from '../chart/plotted-series.ts';
 import type { Bounds, MetricQuery } from '../metric-query.ts';
@@ -32,32 +33,15 @@ export interface QueryRowProps {
   readonly onRemove?: () => void;
 }
 
-/** An error appears when typing pauses. */
-const pauseMs = 700;
-
 export function QueryRow(props: QueryRowProps) {
   const { at, text, refusal, families, offers, bounds, onRun, onRemove } = props;
-  const editor = useRef<CodeEditorHandle>(null);
-  const [draft, setDraft] = useState({ text, of: text, isChecked: true });
-  if (draft.of !== text) setDraft({ text, of: text, isChecked: true });
-  useEffect(() => {
-    if (draft.isChecked) return;
-    const timer = setTimeout(() => setDraft({ ...draft, isChecked: true }), pauseMs);
-    return () => clearTimeout(timer);
-  }, [draft]);
-  const own = draft.isChecked ? syntaxFaultOf(draft.text) : undefined;
-  const fault = own ?? (draft.text === text ? refusal : undefined);
-  const run = (written: string) => {
-    const isReadable = syntaxFaultOf(written) === undefined;
-    setDraft({ text: written, of: text, isChecked: true });
-    if (isReadable && written !== text) onRun(written);
-  };
+  const query = useQueryDraft({ text, refusal, faultOf: syntaxFaultOf, onRun });
   useShortcuts([
     {
       key: '/',
       description: 'Query',
       group: 'Metrics',
-      run: () => at === 0 && editor.current?.focus(),
+      run: () => at === 0 && query.ref.current?.focus(),
     },
   ]);
   const name = `Query ${letterOf(at)}`;
@@ -69,33 +53,18 @@ export function QueryRow(props: QueryRowProps) {
         <span className={styles.letter} aria-hidden="true">
           {letterOf(at)}
         </span>
-        <div className={styles.box} data-has-fault={fault !== undefined}>
-          <Suspense fallback={<div className={styles.loading}>{text}</div>}>
-            <PromqlEditor
-              ref={editor}
-              label={name}
-              className={styles.editor}
-              text={draft.text}
-              fault={fault}
-              offers={offers}
-              onText={(written) => {
-                if (written !== draft.text) setDraft({ text: written, of: text, isChecked: false });
-              }}
-              onRun={run}
-              onLeave={run}
-            />
-          </Suspense>
-        </div>
+        <QueryFrame query={query}>
+          <PromqlEditor {...query} label={name} offers={offers} />
+        </QueryFrame>
         {onRemove && (
           <Button tone="bare" label={`Remove query ${letterOf(at)}`} onPress={onRemove}>
             <Icon name="close" />
           </Button>
         )}
       </div>
-      {fault !== undefined && (
+      {query.fault !== undefined && (
         <p className={styles.fault} role="alert">
-          {fault.position === undefined ? '' : `At position ${fault.position + 1}: `}
-          {fault.message}
+          {faultText(query.fault)}
         </p>
       )}
       {built !== undefined || isBlank ? (
@@ -106,7 +75,7 @@ export function QueryRow(props: QueryRowProps) {
           onChange={(next, display) => onRun(printBuilt(next), display)}
         />
       ) : (
-        fault === undefined && (
+        query.fault === undefined && (
           <p className={styles.note}>
             The builder has no form for this query: edit it as PromQL, or clear it to start again.
           </p>

@@ -11,6 +11,7 @@ import { editorTheme } from './editor-theme.ts';
 import type { TextFault } from './text-fault.ts';
 
 export interface CodeEditorHandle {
+  /** Focuses the editor and selects all. */
   readonly focus: () => void;
 }
 
@@ -22,9 +23,9 @@ export interface CodeEditorProps {
   readonly onText: (text: string) => void;
   /** The text when the focus leaves. */
   readonly onLeave?: (text: string) => void;
-  /** Language, completion and keys; those of the first render. */
-  readonly extensions: readonly Extension[];
-  readonly className: string | undefined;
+  /** Language, completion and keys; called once. */
+  readonly extensions: () => Extension;
+  readonly className?: string | undefined;
   readonly ref?: Ref<CodeEditorHandle>;
 }
 
@@ -45,22 +46,24 @@ export function CodeEditor(props: CodeEditorProps) {
   useEffect(() => {
     const view = editor.current!;
     const shown = view.state.doc.toString();
-    if (shown !== text) {
-      view.dispatch({ changes: { from: 0, to: shown.length, insert: text } });
-    }
+    if (shown !== text) replaceText(view, text);
   }, [text]);
   useEffect(() => {
     const { state } = editor.current!;
     const marks = faults.flatMap(({ position, message }) => {
       if (position === undefined) return [];
       const from = Math.min(position, state.doc.length);
-      const to = from + (/^[^\s()[\]{},]*/.exec(state.sliceDoc(from))?.[0].length ?? 0);
+      const to = from + (/^\S*/.exec(state.sliceDoc(from))?.[0].length ?? 0);
       return [{ from, to, severity: 'error' as const, message }];
     });
     editor.current!.dispatch(setDiagnostics(state, marks));
   }, [faults, text]);
   useImperativeHandle(props.ref, () => ({
-    focus: () => editor.current?.focus(),
+    focus() {
+      const view = editor.current!;
+      view.focus();
+      view.dispatch({ selection: { anchor: 0, head: view.state.doc.length } });
+    },
   }));
   return <div ref={host} className={props.className} />;
 }
@@ -71,7 +74,7 @@ function createState(latest: { readonly current: CodeEditorProps }): EditorState
     doc: text,
     extensions: [
       // Before the theme, which theirs may change.
-      extensions,
+      extensions(),
       editorTheme,
       history(),
       EditorView.contentAttributes.of({
@@ -88,4 +91,10 @@ function createState(latest: { readonly current: CodeEditorProps }): EditorState
       keymap.of([...historyKeymap, ...defaultKeymap]),
     ],
   });
+}
+
+/** The cursor follows to the end. */
+export function replaceText(view: EditorView, text: string): void {
+  const changes = { from: 0, to: view.state.doc.length, insert: text };
+  view.dispatch({ changes, selection: { anchor: text.length } });
 }

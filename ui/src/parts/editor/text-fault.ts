@@ -5,3 +5,7 @@ export interface TextFault {
   readonly position: number | undefined;
   readonly message: string;
 }
+
+export function faultText({ position, message }: TextFault): string {
+  return position === undefined ? message : `At position ${position + 1}: ${message}`;
+}

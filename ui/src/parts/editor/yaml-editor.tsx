@@ -7,7 +7,7 @@ import { tags } from '@lezer/highlight';
 import { CodeEditor, type CodeEditorProps } from './code-editor.tsx';
 
 export function YamlEditor(props: Omit<CodeEditorProps, 'extensions'>) {
-  return <CodeEditor {...props} extensions={extensions} />;
+  return <CodeEditor {...props} extensions={() => extensions} />;
 }
 
 const extensions = [
