@@ -14,6 +14,7 @@ import {
   type RuleState,
   type StoredRuleGroup,
 } from '../model/rules.ts';
+import { formatDuration } from '../promql/parser/numbers.ts';
 import { list, withQuery } from '../std/parse-query.ts';
 import { success } from './answers.ts';
 import { noQuery } from './requests.ts';
@@ -199,8 +200,10 @@ function toText(query: RuleQuery): string {
   const groups = by === '' ? '' : ` by (${by})`;
   const compared = condition === undefined ? '' : ` ${condition.op} ${condition.value}`;
   const logs = query.query === '' ? 'all logs' : query.query;
-  const known = baselineMs === undefined ? '' : `, not in ${baselineMs / 1000}s before`;
-  return `${stat}${groups} of ${logs} over ${windowMs / 1000}s${known}${compared}`;
+  const known =
+    baselineMs === undefined ? '' : `, not in ${formatDuration(baselineMs / 1000)} before`;
+  const window = formatDuration(windowMs / 1000);
+  return `${stat}${groups} of ${logs} over ${window}${known}${compared}`;
 }
 
 function toAlerts(alerts: readonly Alert[]): z.output<typeof alert>[] {

@@ -67,7 +67,7 @@ groups:
     await assertAccessible(page, 'a preview');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'service:shop severity:error' }).waitFor();
-    await page.getByText('count of service:shop severity:error over 300s > 10').waitFor();
+    await page.getByText('count of service:shop severity:error over 5m > 10').waitFor();
     await close();
   });
 

@@ -23,7 +23,7 @@ const commands = blocks.filter(({ language }) => language === 'sh');
 const curls = commands.filter(({ text }) => /^(?:.* \| )?curl /m.test(text));
 const exports = commands.filter(({ text }) => text.startsWith('export OTEL_'));
 const vmagents = commands.filter(({ text }) => text.startsWith('vmagent '));
-const weirs = commands.filter(({ path }) => path === 'docs/senders/command-line.md');
+const weirs = commands.filter(({ text }) => /^(?:.* \| )?weir /m.test(text));
 const prometheusConfigs = blocks.filter(({ text }) => /^remote_(read|write):/m.test(text));
 
 /** What the commands of the pages send as JSON. */
@@ -42,7 +42,7 @@ after(async () => {
 });
 
 test('finds each page, and tries each command below', () => {
-  assert.equal(pages.length, 18, pages.map(({ path }) => path).join(' '));
+  assert.equal(pages.length, 19, pages.map(({ path }) => path).join(' '));
   const tried = new Set([...curls, ...exports, ...vmagents, ...weirs]);
   assert.deepEqual(
     commands.filter((command) => !tried.has(command)),
@@ -173,11 +173,27 @@ suite('weir', () => {
   }
 
   test('weir send stores a message', async () => {
+    await runWeir('weir send ', (line) => line);
+    await untilStored('deploy', 'deployed 4.2.0');
+  });
+
+  test('weir ship stores the lines of files', async () => {
+    writeFileSync(join(folder, 'access.log'), 'GET / 200\n');
+    await runWeir("weir ship '/var/log/nginx/", (line) =>
+      `${line} --once`
+        .replace('/var/log/nginx/', `${folder}/`)
+        .replace('/var/lib/weir-ship', join(folder, 'ship')),
+    );
+    await untilStored('nginx', 'GET / 200');
+  });
+
+  /** Runs the line of the pages that begins like this. */
+  async function runWeir(start: string, adapt: (line: string) => string): Promise<void> {
     const { receivers, ingestUrl, caFile } = service.quickstart;
-    const line = lines.find((one) => one.startsWith('weir send '));
+    const line = lines.find((one) => one.startsWith(start));
     assert.ok(line);
     const { receiverId, token } = receivers.http_json;
-    await run('bash', ['-c', line.replace(/^weir/, weirWords)], {
+    await run('bash', ['-c', adapt(line).replace(/^weir/, weirWords)], {
       env: {
         ...process.env,
         WEIR_RECEIVER_URL: `${ingestUrl}/v1/receivers/${receiverId}/logs`,
@@ -185,18 +201,21 @@ suite('weir', () => {
         WEIR_CA_FILE: caFile,
       },
     });
+  }
+
+  async function untilStored(serviceName: string, message: string): Promise<void> {
     const page = await until(
       async () => {
-        const { logs } = await service.list({ serviceName: 'deploy' });
+        const { logs } = await service.list({ serviceName });
         return logs.length > 0 && logs;
       },
       { what: 'the message' },
     );
     assert.deepEqual(
-      page.map(({ message }) => message),
-      ['deployed 4.2.0'],
+      page.map((log) => log.message),
+      [message],
     );
-  });
+  }
 });
 
 suite('Prometheus', { skip: missing('promtool', 'prometheus') }, () => {

@@ -20,7 +20,7 @@ export interface Block {
 }
 
 export function readPages(): Page[] {
-  const pattern = '{docs/senders/*,docs/reading-metrics}.md';
+  const pattern = '{docs/senders/*,docs/reading-metrics,docs/ship}.md';
   return globSync(pattern, { cwd: repository })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()

@@ -1,10 +1,12 @@
-/** The npm client of StatsD sends each of its types. */
+/** The npm client of StatsD sends each of its types, and the page's line of Bash a counter. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { StatsD } from 'node-statsd';
 import { readSamples } from '../harness/metrics.ts';
 import { until } from '../harness/until.ts';
+import { blocksOf, readPages } from './pages.ts';
 import { type SocketService, startSocketService } from '../sockets/socket-service.ts';
 
 let sockets: SocketService;
@@ -47,4 +49,17 @@ test('counters, gauges, timers, histograms and sets, with tags', async () => {
   client.close();
   await once(client.socket, 'close');
   assert.equal((await sockets.service.metric('weir_socket_messages_dropped_total')) ?? 0, 0);
+});
+
+test('the line of Bash of its page', async () => {
+  const page = readPages().find(({ path }) => path === 'docs/senders/statsd.md');
+  const line = page && blocksOf(page).find(({ text }) => text.includes('/dev/udp/'));
+  assert.ok(line);
+  const address = `127.0.0.1/${sockets.port('statsd.udp')}`;
+  execFileSync('bash', ['-c', line.text.replace('weir.example.com/8125', address)]);
+  const labels = { __name__: 'backup_done', env: 'prod' };
+  await until(
+    async () => (await readSamples(sockets.service, labels)).some(([, one]) => one === 1),
+    { what: 'the counter of the page' },
+  );
 });

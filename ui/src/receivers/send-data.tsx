@@ -101,6 +101,7 @@ function Configurations({ receiver, token }: { receiver: Receiver; token: string
     <Card title="Configuration">
       <Tabs
         label="Senders"
+        isVertical
         shown={title}
         onShow={setTitle}
         tabs={snippets.map((snippet) => ({

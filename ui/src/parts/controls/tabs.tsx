@@ -17,6 +17,8 @@ export interface TabsProps<Name extends string> {
   readonly onShow: (name: Name) => void;
   /** The tabs take the height of their parent. */
   readonly isFilling?: boolean;
+  /** The tabs are a column, on a phone rows. */
+  readonly isVertical?: boolean;
 }
 
 export function Tabs<Name extends string>({
@@ -25,11 +27,13 @@ export function Tabs<Name extends string>({
   shown,
   onShow,
   isFilling,
+  isVertical = false,
 }: TabsProps<Name>) {
   return (
     <BaseTabs.Root
       className={styles.tabs}
       data-is-filling={isFilling}
+      orientation={isVertical ? 'vertical' : 'horizontal'}
       value={shown}
       onValueChange={(name) => onShow(name as Name)}
     >

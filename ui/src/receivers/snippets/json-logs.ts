@@ -20,6 +20,7 @@ export function toJsonLogSnippets(to: Destination): Snippet[] {
     fluentBit(to),
     rsyslog(to),
     weirSend(to),
+    weirShip(to),
   ];
 }
 
@@ -147,11 +148,9 @@ function rsyslog({ url, token, caFile }: Destination): Snippet {
   };
 }
 
-function weirSend({ url, token, caFile }: Destination): Snippet {
+function weirSend(to: Destination): Snippet {
   const text = toText([
-    `export WEIR_RECEIVER_URL=${quoteForShell(url)}`,
-    `export WEIR_INGEST_TOKEN=${quoteForShell(token)}`,
-    caFile === undefined ? undefined : `export WEIR_CA_FILE=${quoteForShell(caFile)}`,
+    ...environment(to),
     `weir send 'hello from weir' --service shell`,
     'journalctl -f -o cat | weir send --service journal',
   ]);
@@ -160,4 +159,26 @@ function weirSend({ url, token, caFile }: Destination): Snippet {
     blocks: [{ caption: 'Shell', language: 'sh', text }],
     note: 'Sends standard input in batches and retries without storing a line twice.',
   };
+}
+
+function weirShip(to: Destination): Snippet {
+  const text = toText([
+    ...environment(to),
+    `weir ship '/var/log/nginx/*.log*' --service nginx --state /var/lib/weir-ship`,
+  ]);
+  return {
+    title: 'weir ship',
+    blocks: [{ caption: 'Shell', language: 'sh', text }],
+    note:
+      'Follows files over rotations and restarts, each line once. Containers: --container docker ' +
+      'or cri. The journal: weir ship --journal.',
+  };
+}
+
+function environment({ url, token, caFile }: Destination): (string | undefined)[] {
+  return [
+    `export WEIR_RECEIVER_URL=${quoteForShell(url)}`,
+    `export WEIR_INGEST_TOKEN=${quoteForShell(token)}`,
+    caFile === undefined ? undefined : `export WEIR_CA_FILE=${quoteForShell(caFile)}`,
+  ];
 }

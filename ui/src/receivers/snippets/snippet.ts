@@ -52,9 +52,13 @@ export function toYamlScalar(path: string): string {
 
 const plainPath = /^[\w./-]+$/;
 
-/** Splits a URL for senders that configure host, port and path separately. */
-export function toParts(url: string): { host: string; port: string; path: string } {
+/** What Debian trusts, for senders that must name a file. */
+export const systemCaFile = '/etc/ssl/certs/ca-certificates.crt';
+
+/** Splits a receiver's URL for senders that configure its parts separately. */
+export function toParts(url: string) {
   const { hostname, port, protocol, pathname } = new URL(url);
   const usual = protocol === 'https:' ? '443' : '80';
-  return { host: hostname, port: port === '' ? usual : port, path: pathname };
+  const receiverId = /^\/v1\/receivers\/([^/]+)/.exec(pathname)?.[1] ?? '';
+  return { host: hostname, port: port === '' ? usual : port, path: pathname, receiverId };
 }

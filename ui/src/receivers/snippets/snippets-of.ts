@@ -1,6 +1,7 @@
 /** Sender configurations for a receiver. Pure. */
 import type { Receiver } from '../../api/models.ts';
 import { toJsonLogSnippets } from './json-logs.ts';
+import { toLogListenerSnippets, toMetricListenerSnippets } from './listeners.ts';
 import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
 import type { Snippet } from './snippet.ts';
@@ -20,6 +21,7 @@ export function toSnippets(receiver: Addressed, token: string): Snippet[] {
       return [
         ...toJsonLogSnippets({ url, token, caFile }),
         ...toLogWaySnippets({ url, token, caFile }),
+        ...toLogListenerSnippets({ url, token, caFile }),
       ];
     case 'otlp':
       return toOtlpSnippets({ url, metricsUrl, grpc, token, caFile });
@@ -27,6 +29,7 @@ export function toSnippets(receiver: Addressed, token: string): Snippet[] {
       return [
         ...toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile }),
         ...toMetricWaySnippets({ url: writeUrl, token, caFile }),
+        ...toMetricListenerSnippets({ url: writeUrl, token, caFile }),
       ];
   }
 }

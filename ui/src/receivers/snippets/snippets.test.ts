@@ -10,6 +10,7 @@ import { toReceiverUrls } from '../../../../src/model/receiver-urls.ts';
 import { blocksOf, readPages } from '../../../../test/senders/pages.ts';
 import { missing } from '../../../../test/senders/program.ts';
 import { toJsonLogSnippets } from './json-logs.ts';
+import { toLogListenerSnippets, toMetricListenerSnippets } from './listeners.ts';
 import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
 import { type Snippet, type SnippetBlock, tokenPlaceholder } from './snippet.ts';
@@ -19,6 +20,9 @@ import { toLogWaySnippets, toMetricWaySnippets } from './ways-in.ts';
 const { load } = createRequire(import.meta.url)('js-yaml') as { load: (text: string) => unknown };
 const kinds = ['http_json', 'otlp', 'prometheus'] as const;
 const receiverId = 'rcv_abc';
+
+/** They have ports of their own, and need no token. */
+const ofListeners = ['Syslog', 'Fluent Forward', 'StatsD'];
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-snippets-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,12 +56,16 @@ test('lists the senders of each kind of receiver', () => {
     'Fluent Bit',
     'rsyslog',
     'weir send',
+    'weir ship',
     'Lines',
     'Loki',
     'Elasticsearch',
     'Splunk',
     'Datadog',
     'GELF',
+    'journald',
+    'Syslog',
+    'Fluent Forward',
   ]);
   assert.deepEqual(titles('otlp'), [
     'OTel Collector',
@@ -75,6 +83,7 @@ test('lists the senders of each kind of receiver', () => {
     'Fluent Bit',
     'curl (batch jobs)',
     'InfluxDB',
+    'StatsD',
   ]);
 });
 
@@ -82,8 +91,12 @@ test('every configuration contains the token and the address as issued', () => {
   for (const kind of kinds) {
     for (const { title, blocks } of snippetsFor(kind, 'https://localhost:9443', 'wri_secret')) {
       const text = blocks.map((block) => block.text).join('');
-      assert.match(text, /wri_secret/, title);
       assert.match(text, /localhost/, title);
+      if (ofListeners.includes(title)) {
+        assert.match(text, new RegExp(`-receiver ${receiverId}\n`), title);
+        continue;
+      }
+      assert.match(text, /wri_secret/, title);
       assert.match(text, /9443/, title);
       assert.ok(!text.includes(tokenPlaceholder), title);
     }
@@ -93,10 +106,8 @@ test('every configuration contains the token and the address as issued', () => {
 test('names the CA certificate of the receiver', () => {
   for (const kind of kinds) {
     for (const { title, blocks } of snippetsFor(kind, 'https://localhost:8443', 'wri_x')) {
-      assert.ok(
-        blocks.some(({ text }) => text.includes(caFile)),
-        title,
-      );
+      const isTrusting = blocks.some(({ text }) => text.includes(caFile));
+      assert.equal(isTrusting, title !== 'StatsD', title);
     }
     for (const { title, blocks } of snippetsFor(kind, 'https://weir.example.com', 'wri_x')) {
       assert.doesNotMatch(blocks.map(({ text }) => text).join(''), /ca\.pem/, title);
@@ -151,7 +162,9 @@ test('agrees with docs/senders', () => {
   const shown = [
     ...toJsonLogSnippets({ ...rest, url: `${base}/logs` }),
     ...toLogWaySnippets({ ...rest, url: `${base}/logs` }),
+    ...toLogListenerSnippets({ ...rest, url: `${base}/logs` }),
     ...toMetricWaySnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
+    ...toMetricListenerSnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
     ...toOtlpSnippets({
       ...rest,
       url: `${base}/otlp/v1/logs`,
@@ -164,15 +177,11 @@ test('agrees with docs/senders', () => {
       pushUrl: `${base}/prometheus/metrics`,
     }),
   ];
-  const ofOtherSystems = /Lines|Loki|Elasticsearch|Splunk|Datadog|GELF|InfluxDB/;
+  const isOurs = /^curl|Node|Python|pino|rsyslog|weir/;
   const blocks = shown
-    .filter(
-      ({ title }) =>
-        /Vector|Fluent Bit|Collector|SDK|Prometheus|vmagent/.test(title) ||
-        ofOtherSystems.test(title),
-    )
+    .filter(({ title }) => !isOurs.test(title))
     .flatMap(({ title, blocks: own }) => own.map(({ text }) => ({ title, text })));
-  assert.equal(blocks.length, 21);
+  assert.equal(blocks.length, 31);
   for (const { title, text } of blocks) assert.ok(documented.includes(text), `${title}:\n${text}`);
 });
 
@@ -182,7 +191,8 @@ function withTokenInside(text: string): string {
     .replaceAll('credentials_file: /etc/weir/token', 'credentials: ${WEIR_TOKEN}')
     .replaceAll('filename: /etc/weir/token', 'token: ${WEIR_TOKEN}')
     .replaceAll('bearerTokenFile=/etc/weir/token', "bearerToken='${WEIR_TOKEN}'")
-    .replaceAll('$(cat /etc/weir/token)', '${WEIR_TOKEN}');
+    .replaceAll('$(cat /etc/weir/token)', '${WEIR_TOKEN}')
+    .replaceAll(/\bTOKEN\b/g, '${WEIR_TOKEN}');
 }
 
 function check(

@@ -1,5 +1,13 @@
 /** Commands for the ways in of other systems, as documented in docs/senders. Pure. */
-import { type Destination, type Snippet, toShellWord, toText } from './snippet.ts';
+import { listener } from './listeners.ts';
+import {
+  type Destination,
+  type Snippet,
+  systemCaFile,
+  toParts,
+  toShellWord,
+  toText,
+} from './snippet.ts';
 
 /** For receivers of logs. `url` ends in `/logs`. */
 export function toLogWaySnippets({ url, token, caFile }: Destination): Snippet[] {
@@ -54,13 +62,46 @@ export function toLogWaySnippets({ url, token, caFile }: Destination): Snippet[]
       ],
       `The Agent gets ${origin} as the address of its logs intake.`,
     ),
-    inShell('GELF', [
-      `${curl} ${base}/gelf \\`,
-      `  -H "Authorization: Bearer ${token}" \\`,
-      `  -d '{"version": "1.1", "host": "db-1", "short_message": "backup finished", ` +
-        `"level": 6, "_service": "backup"}'`,
-    ]),
+    gelf({ url, token, caFile }),
+    journald({ url, token, caFile }),
   ];
+}
+
+function gelf({ url, token, caFile }: Destination): Snippet {
+  const { blocks } = inShell('GELF', [
+    `${toCurl(caFile)} ${url.replace(/logs$/, 'gelf')} \\`,
+    `  -H "Authorization: Bearer ${token}" \\`,
+    `  -d '{"version": "1.1", "host": "db-1", "short_message": "backup finished", ` +
+      `"level": 6, "_service": "backup"}'`,
+  ]);
+  const listening = listener(
+    '--gelf-tcp 0.0.0.0:12201 --gelf-tls 0.0.0.0:12202 --gelf-udp 0.0.0.0:12201 ' +
+      `--gelf-receiver ${toParts(url).receiverId}`,
+  );
+  return {
+    title: 'GELF',
+    blocks: [...blocks, listening],
+    note: 'Senders over TCP, TLS and UDP need a listener of Weir, and no token.',
+  };
+}
+
+function journald({ url, token, caFile = systemCaFile }: Destination): Snippet {
+  const { origin } = new URL(url);
+  const base = url.replace(/logs$/, 'journal').replace(origin, '');
+  const text = toText([
+    '[Upload]',
+    `URL=${origin.replace('://', `://weir:${token}@`)}${base}`,
+    'ServerKeyFile=-',
+    'ServerCertificateFile=-',
+    `TrustedCertificateFile=${caFile}`,
+  ]);
+  return {
+    title: 'journald',
+    blocks: [{ caption: '/etc/systemd/journal-upload.conf', language: 'text', text }],
+    note:
+      'For systemd-journal-upload, in the package systemd-journal-remote. The file has the ' +
+      'token: chmod 640 it, and chgrp systemd-journal-upload it.',
+  };
 }
 
 /** For receivers of metrics. `url` is the remote write endpoint. */
