@@ -125,6 +125,7 @@ function toStoreOptions(
     },
     restart: isSoleWriter ? () => engine.restart('an insert got no answer') : undefined,
     inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
+    countsFolder: join(resolve(data), 'counts'),
     maxSamplesInMemory: metrics.maxSamplesInMemory,
     storeFolder: engine && isSoleWriter ? join(resolve(data), 'engine', 'store') : undefined,
   };

@@ -6,6 +6,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
+import { countDefaults } from './counts/count-cache.ts';
 import { createCountedReads } from './counts/counted-reads.ts';
 import { toReadError } from './failures.ts';
 import { createRestartFence, createSharedFence } from './fence.ts';
@@ -39,6 +40,8 @@ export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers 
   readonly inventoryFile?: string | undefined;
   /** chDB's folder of an embedded engine that no other process uses; undefined = another store. */
   readonly storeFolder?: string | undefined;
+  /** For counts of logs, which survive a restart there; undefined = they do not. */
+  readonly countsFolder?: string | undefined;
   /** Of recent metrics, only without other writers; absent or 0 = none. */
   readonly maxSamplesInMemory?: number | undefined;
 }
@@ -123,7 +126,9 @@ function createStore(
       ? createSharedFence({ connection, placement, insertQuorum, events })
       : createRestartFence(restart);
   const readerParts = { connection, database, events, limits };
-  const counted = placement.cluster === undefined ? createCountedReads(readerParts) : undefined;
+  const countOptions = { ...countDefaults, folder: options.countsFolder };
+  const counted =
+    placement.cluster === undefined ? createCountedReads(readerParts, countOptions) : undefined;
   // Without other writers, every insert is known.
   const { maxSamplesInMemory: maxSamples = 0 } = options;
   const head =
@@ -164,9 +169,9 @@ function createStore(
         return false;
       }
     },
-    close() {
-      counted?.close();
-      return connection.close();
+    async close() {
+      await counted?.close();
+      await connection.close();
     },
   };
 }

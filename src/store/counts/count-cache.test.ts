@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { until } from '../../../test/harness/until.ts';
 import type { Statement } from '../sql/statement.ts';
 import { countDefaults, createCountCache } from './count-cache.ts';
-import { minutesOf } from './minutes.ts';
+import { ticksByStep } from './ticks.ts';
 
 const placement = { database: 'weir', cluster: undefined };
-const always = minutesOf({ fromNanos: undefined, untilNanos: undefined });
+const always = ticksByStep({ fromNanos: undefined, untilNanos: undefined })[1];
 const part = ['20260301_1_9_2', '900000', 60] as const;
 
 test('a part without logs of the account is looked up once and not counted', async () => {
@@ -35,8 +35,8 @@ test('of counts that take too much memory the large and unused go first', async 
       if (sql.includes('mergeTreeIndex')) return [[part[0], '0', '60000000000']] as never[];
       if (sql.includes('system.parts')) return [part] as never[];
       const label = labels.find((name) => Object.values(params).includes(name.slice(6)))!;
-      const minutes = Array.from({ length: sizes[label] }, (_, i) => i);
-      return [['stream', ['value'], minutes, minutes]] as never[];
+      const ticks = Array.from({ length: sizes[label] }, (_, i) => i);
+      return [['stream', ['value'], ticks, ticks]] as never[];
     },
   };
   const options = { ...countDefaults, maxCountsKept: 800 };

@@ -7,19 +7,22 @@ import type { Connection } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
 import {
   type CountKey,
-  compileLargestAccount,
+  type CountStep,
+  countSteps,
   compileLogParts,
   compilePartCounts,
   compilePartSpans,
   type LogPartRow,
+  nanosPerTick,
   type PartCountRow,
   type PartSpanRow,
 } from '../sql/part-counts.ts';
 import type { Placement } from '../sql/tables.ts';
-import type { Minutes } from './minutes.ts';
 import { createEntries, nameOf, partOf } from './count-entries.ts';
+import { createCountFiles } from './count-files.ts';
 import { type PartCounts, toPartCounts } from './part-counts.ts';
 import { sourcesOf } from './part-list.ts';
+import type { Ticks } from './ticks.ts';
 
 /** An account, and fields by which its logs are counted. */
 export type FieldsKey = Omit<CountKey, 'part'>;
@@ -29,20 +32,25 @@ export interface CountCache {
   hasSome(key: FieldsKey): boolean;
   /** @returns the counts of a part, unless they are not here yet or take too much memory */
   get(key: CountKey): PartCounts | undefined;
-  /** Counts parts in the background that lie mostly within the minutes and are not counted. */
-  want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], minutes: Minutes): void;
+  /**
+   * Counts parts in the background that lie mostly within the ticks and are not counted. The keys
+   * are of one account.
+   */
+  want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], ticks: Ticks): void;
   /** Takes over the counts of merged parts, and forgets parts that are gone. */
   follow(parts: readonly LogPartRow[]): void;
-  /** The account with the most rows; undefined without rows. */
-  largestAccount(): Promise<string | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
+  /** Takes over what an earlier process counted. Resolves always. */
+  load(): Promise<void>;
+  /** Keeps the counts for a later process. */
+  save(): Promise<void>;
 }
 
 interface Wanted {
   readonly parts: readonly LogPartRow[];
   readonly keys: readonly FieldsKey[];
-  readonly minutes: Minutes;
+  readonly ticks: Ticks;
 }
 
 /** Which parts are worth counting, and when. */
@@ -51,47 +59,50 @@ export interface CountOptions {
   readonly minPartRows: number;
   /** Younger parts are likely to be merged soon. */
   readonly minAgeSeconds: number;
-  /** Fewer logs for each count save too little. */
-  readonly minLogsPerCount: number;
+  /** By the step of the counts: fewer logs for each count save too little. */
+  readonly minLogsPerCount: Readonly<Record<CountStep, number>>;
   /** Between two looks for parts to count, by reads that no counts answer yet. */
   readonly lookEveryMs: number;
   /** Between two looks for new parts after a read, until an hour after it. */
   readonly followEveryMs: number;
   /** Counts in memory, of 8 bytes each. */
   readonly maxCountsKept: number;
+  /** Of the counts on disk; undefined = none. */
+  readonly folder: string | undefined;
 }
 
 export const countDefaults: CountOptions = {
   minPartRows: 50_000,
   minAgeSeconds: 5,
-  minLogsPerCount: 4,
+  minLogsPerCount: { 1: 20, 6: 4, 360: 4 },
   lookEveryMs: 1_000,
   followEveryMs: 15_000,
   maxCountsKept: 8_000_000,
+  folder: undefined,
 };
 
-const nanosPerMinute = 60_000_000_000;
-
-/** Minutes since 1970. */
+/** In ticks, with fractions. */
 type Span = readonly [from: number, until: number];
 
 export function createCountCache(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
-  { minPartRows, minAgeSeconds, minLogsPerCount, maxCountsKept }: CountOptions,
+  { minPartRows, minAgeSeconds, minLogsPerCount, maxCountsKept, folder }: CountOptions,
 ): CountCache {
   const entries = createEntries(maxCountsKept);
+  const files =
+    folder === undefined ? undefined : createCountFiles(connection, placement, { folder, entries });
   const spans = createPartSpans(connection, placement);
   let work: Promise<void> | undefined;
-  /** What was wanted last while others were counted. */
-  let next: Wanted | undefined;
+  /** By account and whether of all time, what was wanted last while others were counted. */
+  const next = new Map<string, Wanted>();
   let listed: readonly LogPartRow[] = [];
 
   async function count(key: CountKey, rows: number): Promise<void> {
     const name = nameOf(key);
     entries.set(name, 'counting');
-    const maxCounts = Math.ceil(rows / minLogsPerCount);
-    for (const step of [1, 60] as const) {
+    for (const step of countSteps) {
+      const maxCounts = Math.ceil(rows / minLogsPerCount[step]);
       const statement = compilePartCounts(placement, key, { step, maxCounts });
       try {
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
@@ -112,12 +123,12 @@ export function createCountCache(
   async function countAll(
     parts: readonly LogPartRow[],
     key: FieldsKey,
-    minutes: Minutes,
+    ticks: Ticks,
   ): Promise<void> {
     await spans.load(key.accountId, parts);
     for (const [part, rows] of parts) {
       const span = spans.get(key.accountId, part);
-      if (span === undefined || !isMostlyWithin(span, minutes)) continue;
+      if (span === undefined || !isMostlyWithin(span, ticks)) continue;
       await count({ ...key, part }, Number(rows));
     }
   }
@@ -128,13 +139,13 @@ export function createCountCache(
     !entries.isSettled(nameOf({ ...key, part }));
 
   async function countNext(): Promise<void> {
-    while (next !== undefined) {
-      const { parts, keys, minutes } = next;
-      next = undefined;
+    for (const [name, { parts, keys, ticks }] of next) {
+      // What is wanted meanwhile comes last.
+      next.delete(name);
       for (const key of keys) {
         const waiting = parts.filter((part) => isWaiting(part, key));
         // A later read tries again.
-        await countAll(waiting, key, minutes).catch(() => undefined);
+        await countAll(waiting, key, ticks).catch(() => undefined);
       }
     }
   }
@@ -142,9 +153,10 @@ export function createCountCache(
   return {
     hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
     get: (key) => entries.counts(nameOf(key)),
-    want(parts, keys, minutes) {
+    want(parts, keys, ticks) {
       if (!keys.some((key) => parts.some((part) => isWaiting(part, key)))) return;
-      next = { parts, keys, minutes };
+      const span = ticks.until === Infinity ? 'all' : 'some';
+      next.set(`${keys[0]!.accountId} ${span}`, { parts, keys, ticks });
       work ??= countNext().finally(() => {
         work = undefined;
       });
@@ -156,12 +168,10 @@ export function createCountCache(
       entries.keepOnly(present);
       spans.keepOnly(present);
     },
-    async largestAccount() {
-      const statement = compileLargestAccount(placement);
-      const [row] = await connection.query<[string]>('housekeeping', statement);
-      return row?.[0];
-    },
     settled: async () => work,
+    // Counted again otherwise.
+    load: async () => files?.load().catch(() => undefined),
+    save: async () => files?.save(),
   };
 }
 
@@ -178,7 +188,7 @@ async function isActive(
 interface NewParts {
   readonly before: readonly LogPartRow[];
   readonly parts: readonly LogPartRow[];
-  readonly minLogsPerCount: number;
+  readonly minLogsPerCount: CountOptions['minLogsPerCount'];
 }
 
 function inheritCounts(
@@ -189,7 +199,7 @@ function inheritCounts(
   for (const part of parts.filter(([name]) => !known.has(name))) {
     const sources = sourcesOf(part, before).map(([name]) => name);
     if (sources.length === 0) continue;
-    entries.inherit(part[0], sources, Number(part[1]) / minLogsPerCount);
+    entries.inherit(part[0], sources, (step) => Number(part[1]) / minLogsPerCount[step]);
   }
 }
 
@@ -208,8 +218,8 @@ function createPartSpans(connection: Pick<Connection, 'query'>, placement: Place
       const rows = await connection.query<PartSpanRow>('housekeeping', statement);
       for (const part of unknown) spans.set(nameFor(accountId, part), undefined);
       for (const [part, fromNanos, untilNanos] of rows) {
-        const minutes = [fromNanos, untilNanos].map((nanos) => Number(nanos) / nanosPerMinute);
-        spans.set(nameFor(accountId, part), [minutes[0]!, minutes[1]!]);
+        const toTick = (nanos: string) => Number(nanos) / Number(nanosPerTick);
+        spans.set(nameFor(accountId, part), [toTick(fromNanos), toTick(untilNanos)]);
       }
     },
     keepOnly(present: ReadonlySet<string>): void {
@@ -219,7 +229,7 @@ function createPartSpans(connection: Pick<Connection, 'query'>, placement: Place
 }
 
 /** Counting reads the whole part, so a read of a small piece of it does not pay for that. */
-function isMostlyWithin([from, until]: Span, minutes: Minutes): boolean {
-  const covered = Math.min(until, minutes.until) - Math.max(from, minutes.from);
+function isMostlyWithin([from, until]: Span, ticks: Ticks): boolean {
+  const covered = Math.min(until, ticks.until) - Math.max(from, ticks.from);
   return covered >= (until - from) / 2;
 }

@@ -1,5 +1,5 @@
 /** The counts of parts in memory, by part, account and fields, and what is known of others. */
-import type { CountKey } from '../sql/part-counts.ts';
+import type { CountKey, CountStep } from '../sql/part-counts.ts';
 import { addPartCounts, type PartCounts } from './part-counts.ts';
 
 /** Dropped counts are not made again sooner, or those of one read would displace each other. */
@@ -11,9 +11,17 @@ interface Kept {
   usedAtMs: number;
 }
 type Entry = Kept | 'counting' | 'too many' | Dropped;
+type MaxCounts = (step: CountStep) => number;
+
+/** Name without the part, and its counts; undefined = too many. */
+export type SettledEntry = readonly [ending: string, counts: PartCounts | undefined];
+
+export type CountEntries = ReturnType<typeof createEntries>;
+
 /** By name. Of the counts that take too much memory, those large and long unused go first. */
 export function createEntries(maxCountsKept: number) {
   const entries = new Map<string, Entry>();
+  const revisions = new Map<string, number>();
   const sizeOf = (entry: Entry | undefined) => keptOf(entry)?.counts.size ?? 0;
   let size = 0;
 
@@ -21,7 +29,11 @@ export function createEntries(maxCountsKept: number) {
     size += sizeOf(entry) - sizeOf(entries.get(name));
     if (entry === undefined) entries.delete(name);
     else entries.set(name, entry);
+    if (keptOf(entry) === undefined && entry !== 'too many') return;
+    revisions.set(partOf(name), revisionOf(partOf(name)) + 1);
   }
+
+  const revisionOf = (part: string) => revisions.get(part) ?? 0;
 
   function dropOne(): void {
     const nowMs = performance.now();
@@ -31,6 +43,12 @@ export function createEntries(maxCountsKept: number) {
       if (worst === undefined || cost(each[1]) > cost(worst[1])) worst = each;
     }
     set(worst![0], { droppedAtMs: nowMs });
+  }
+
+  function keep(name: string, counts: PartCounts): void {
+    // Before the new ones are there, so that those are not dropped.
+    while (size > 0 && size + counts.size > maxCountsKept) dropOne();
+    set(name, { counts, usedAtMs: performance.now() });
   }
 
   return {
@@ -43,11 +61,7 @@ export function createEntries(maxCountsKept: number) {
     },
     delete: (name: string) => set(name, undefined),
     set,
-    keep(name: string, counts: PartCounts): void {
-      // Before the new ones are there, so that those are not dropped.
-      while (size > 0 && size + counts.size > maxCountsKept) dropOne();
-      set(name, { counts, usedAtMs: performance.now() });
-    },
+    keep,
     counts(name: string): PartCounts | undefined {
       const kept = keptOf(entries.get(name));
       if (kept !== undefined) kept.usedAtMs = performance.now();
@@ -56,8 +70,8 @@ export function createEntries(maxCountsKept: number) {
     hasCounts(ending: string): boolean {
       return [...entries].some(([name, entry]) => sizeOf(entry) > 0 && name.endsWith(ending));
     },
-    /** A part with the rows of others has the sum of their counts, at most `maxCounts`. */
-    inherit(part: string, sources: readonly string[], maxCounts: number): void {
+    /** A part with the rows of others has the sum of their counts, if these are not too many. */
+    inherit(part: string, sources: readonly string[], maxCounts: MaxCounts): void {
       const [first = ''] = sources;
       for (const name of [...entries.keys()].filter((each) => partOf(each) === first)) {
         const ending = name.slice(first.length);
@@ -70,6 +84,21 @@ export function createEntries(maxCountsKept: number) {
     },
     keepOnly(present: ReadonlySet<string>): void {
       for (const name of entries.keys()) if (!present.has(partOf(name))) set(name, undefined);
+      for (const part of revisions.keys()) if (!present.has(part)) revisions.delete(part);
+    },
+    /** Grows with each of its counts. */
+    revisionOf,
+    /** What need not be counted again. */
+    settledOf(part: string): SettledEntry[] {
+      return [...entries].flatMap(([name, entry]): SettledEntry[] => {
+        const counts = keptOf(entry)?.counts;
+        const isSettled = counts !== undefined || entry === 'too many';
+        return isSettled && partOf(name) === part ? [[name.slice(part.length), counts]] : [];
+      });
+    },
+    restore(part: string, [ending, counts]: SettledEntry): void {
+      if (counts === undefined) set(part + ending, 'too many');
+      else keep(part + ending, counts);
     },
   };
 }
@@ -78,16 +107,15 @@ function keptOf(entry: Entry | undefined): Kept | undefined {
   return typeof entry === 'object' && 'counts' in entry ? entry : undefined;
 }
 
-function sumOf(entries: readonly (Entry | undefined)[], maxCounts: number): Entry | undefined {
+function sumOf(entries: readonly (Entry | undefined)[], maxCounts: MaxCounts): Entry | undefined {
   if (entries.every((entry) => entry === 'too many')) return 'too many';
   const dropped = entries.find((entry) => typeof entry === 'object' && keptOf(entry) === undefined);
   if (dropped !== undefined) return dropped;
   const kept = entries.flatMap((entry) => keptOf(entry) ?? []);
-  const steps = new Set(kept.map(({ counts }) => counts.step));
-  if (kept.length < entries.length || steps.size > 1) return undefined;
+  if (kept.length < entries.length) return undefined;
   const counts = addPartCounts(kept.map((each) => each.counts));
   const usedAtMs = Math.max(...kept.map((each) => each.usedAtMs));
-  return counts.counts.length <= maxCounts ? { counts, usedAtMs } : undefined;
+  return counts.counts.length <= maxCounts(counts.step) ? { counts, usedAtMs } : undefined;
 }
 
 export function nameOf({ part, accountId, fields }: CountKey): string {

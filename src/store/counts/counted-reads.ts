@@ -1,7 +1,7 @@
 /**
- * Histograms and facets from counts by minute where they are known, and from rows elsewhere: parts
- * that are not counted, and the minutes that the edges of the range or of its buckets cut. The
- * result is exact, that of the parts which the table had at one moment. Only for a single server.
+ * Histograms and facets from counts by time where they are known, and from rows elsewhere: parts
+ * that are not counted, and the steps that the edges of the range or of its buckets cut. The result
+ * is exact, that of the parts which the table had at one moment. Only for a single server.
  */
 import type { GroupField } from '../../model/log-fields.ts';
 import type {
@@ -20,10 +20,9 @@ import {
   type HistogramRow,
   toHistogramResult,
 } from '../sql/histogram.ts';
-import type { CountField } from '../sql/part-counts.ts';
+import { type CountField, nanosPerTick } from '../sql/part-counts.ts';
 import { tableName } from '../sql/tables.ts';
 import { type CountOptions, countDefaults } from './count-cache.ts';
-import { minutesOf } from './minutes.ts';
 import {
   canCount,
   countedFields,
@@ -33,6 +32,7 @@ import {
   wholeSteps,
 } from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
+import { ticksByStep } from './ticks.ts';
 
 /** Each is undefined where counts cannot answer, or save nothing. */
 export interface CountedReads {
@@ -40,9 +40,11 @@ export interface CountedReads {
   facets(plan: FacetsPlan, context: QueryContext): Promise<FacetsResult[] | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
-  /** Counts no new parts any more. */
-  close(): void;
+  /** Counts no new parts any more, and saves the counts. */
+  close(): Promise<void>;
 }
+
+const msPerTick = Number(nanosPerTick / 1_000_000n);
 
 /** Values, in each bucket of a histogram, that are added up here. */
 const maxValues = 20_000;
@@ -93,8 +95,7 @@ function toQuery(
     const own = field === undefined || field === 'streamId' ? [] : [field];
     fields.push(countedFields(filter, own));
   }
-  const minutes = { 1: minutesOf(filter, cuts), 60: minutesOf(filter, cuts, 60) };
-  return { filter, fields, minutes };
+  return { filter, fields, ticks: ticksByStep(filter, cuts) };
 }
 
 function bucketRows(
@@ -103,16 +104,17 @@ function bucketRows(
   sums: Sums<HistogramRow>,
 ): HistogramRow[] {
   const edges = bucketEdgesMs(plan);
+  const grouped = plan.groupBy === undefined ? [] : [plan.groupBy];
   const bucketsOf = new Map<string, number[]>();
   for (const part of sums.counts[0]!) {
-    const isWhole = wholeSteps(part.minutes);
-    const { minutes, counts } = part.counts;
-    eachMatch(part, plan.groupBy, query.filter, (value, from, until) => {
+    const isWhole = wholeSteps(part.ticks);
+    const { ticks, counts } = part.counts;
+    eachMatch(part, grouped, query.filter, ([value = ''], from, until) => {
       const buckets = bucketsOf.get(value) ?? edges.map(() => 0);
       bucketsOf.set(value, buckets);
       for (let i = from; i < until; i++) {
-        const minute = minutes[i]!;
-        if (isWhole(minute)) buckets[bucketOf(edges, minute * 60_000)]! += counts[i]!;
+        const tick = ticks[i]!;
+        if (isWhole(tick)) buckets[bucketOf(edges, tick * msPerTick)]! += counts[i]!;
       }
     });
   }
@@ -146,12 +148,12 @@ function valueCounts(
   };
   for (const [i, field] of plan.fields.entries()) {
     for (const part of counts[i]!) {
-      const isWhole = wholeSteps(part.minutes);
-      const { minutes, counts: numbers } = part.counts;
-      eachMatch(part, field, query.filter, (value, from, until) => {
+      const isWhole = wholeSteps(part.ticks);
+      const { ticks, counts: numbers } = part.counts;
+      eachMatch(part, [field], query.filter, ([value], from, until) => {
         let sum = 0;
-        for (let k = from; k < until; k++) if (isWhole(minutes[k]!)) sum += numbers[k]!;
-        if (sum > 0) add(i, value, sum);
+        for (let k = from; k < until; k++) if (isWhole(ticks[k]!)) sum += numbers[k]!;
+        if (sum > 0) add(i, value!, sum);
       });
     }
   }

@@ -13,7 +13,7 @@ import {
 import { firstNumber, levelNumbers, severityLevels } from '../../model/severity.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { CountField, CountStep, PartCountRow } from '../sql/part-counts.ts';
-import type { Minutes } from './minutes.ts';
+import type { Ticks, TicksByStep } from './ticks.ts';
 
 /** Columns, since there may be as many groups as combinations of service, host and severity. */
 export interface PartCounts {
@@ -26,10 +26,10 @@ export interface PartCounts {
   readonly values: readonly Uint32Array[];
   /** Index of the first count of each group, and the number of all counts. */
   readonly starts: Uint32Array;
-  /** First minutes of steps since 1970, one for each count; a group may have a step twice. */
-  readonly minutes: Int32Array;
+  /** First ticks of steps, one for each count. */
+  readonly ticks: Int32Array;
   readonly counts: Uint32Array;
-  /** First minutes of the first and the last step with logs; from > until = none. */
+  /** First ticks of the first and the last step with logs; from > until = none. */
   readonly span: readonly [from: number, until: number];
   /** Memory in units of one count, 8 bytes; a text takes as much as 10 of them. */
   readonly size: number;
@@ -42,52 +42,58 @@ export function toPartCounts(step: CountStep, rows: readonly PartCountRow[]): Pa
     indexes.set(text, index);
     return index;
   };
-  const total = rows.reduce((sum, [, , minutes]) => sum + minutes.length, 0);
+  const total = rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
   const fields = rows[0]?.[1].length ?? 0;
   const streams = new Uint32Array(rows.length);
   const values = Array.from({ length: fields }, () => new Uint32Array(rows.length));
   const starts = new Uint32Array(rows.length + 1);
-  const all = { minutes: new Int32Array(total), counts: new Uint32Array(total) };
-  for (const [i, [streamId, texts, minutes, counts]] of rows.entries()) {
+  const all = { ticks: new Int32Array(total), counts: new Uint32Array(total) };
+  for (const [i, [streamId, texts, ticks, counts]] of rows.entries()) {
     streams[i] = indexOf(streamId);
     for (const [k, text] of texts.entries()) values[k]![i] = indexOf(text);
-    all.minutes.set(minutes, starts[i]);
+    all.ticks.set(ticks, starts[i]);
     all.counts.set(counts, starts[i]);
-    starts[i + 1] = starts[i]! + minutes.length;
+    starts[i + 1] = starts[i]! + ticks.length;
   }
   const size = total + (rows.length * (2 + fields)) / 2 + indexes.size * 10;
-  const span = spanOf(all.minutes);
+  const span = spanOf(all.ticks);
   return { step, texts: [...indexes.keys()], streams, values, starts, ...all, span, size };
 }
 
-function spanOf(minutes: Int32Array): PartCounts['span'] {
+function spanOf(ticks: Int32Array): PartCounts['span'] {
   let [from, until] = [Infinity, -Infinity];
-  for (const minute of minutes) {
-    from = Math.min(from, minute);
-    until = Math.max(until, minute);
+  for (const tick of ticks) {
+    from = Math.min(from, tick);
+    until = Math.max(until, tick);
   }
   return [from, until];
 }
 
-/** @param all counts by the same fields and step, at least one */
+/** By the longest of their steps. @param all counts by the same fields, at least one */
 export function addPartCounts(all: readonly PartCounts[]): PartCounts {
   if (all.length === 1) return all[0]!;
-  const groups = new Map<string, [string, string[], number[], number[]]>();
+  const longest = all.reduce((a, b) => (b.step > a.step ? b : a));
+  const { step } = longest;
+  const groups = new Map<string, readonly [string, string[], Map<number, number>]>();
   for (const part of all) {
     const { texts, streams, values, starts } = part;
     for (let i = 0; i < streams.length; i++) {
       const own = values.map((column) => texts[column[i]!]!);
       const streamId = texts[streams[i]!]!;
       const key = JSON.stringify([streamId, own]);
-      const group = groups.get(key) ?? [streamId, own, [], []];
+      const group = groups.get(key) ?? ([streamId, own, new Map<number, number>()] as const);
       groups.set(key, group);
+      const [, , sums] = group;
       for (let k = starts[i]!; k < starts[i + 1]!; k++) {
-        group[2].push(part.minutes[k]!);
-        group[3].push(part.counts[k]!);
+        const tick = part.ticks[k]! - (part.ticks[k]! % step);
+        sums.set(tick, (sums.get(tick) ?? 0) + part.counts[k]!);
       }
     }
   }
-  return toPartCounts(all[0]!.step, [...groups.values()]);
+  const rows = [...groups.values()].map(([streamId, own, sums]): PartCountRow => {
+    return [streamId, own, [...sums.keys()], [...sums.values()]];
+  });
+  return toPartCounts(step, rows);
 }
 
 /** Whether the counts by some fields can tell which logs match. */
@@ -120,7 +126,7 @@ function isGroup(field: EqualityField, value: string): boolean {
 
 /**
  * The fields that must be counted to group the logs that match a filter.
- * @returns in the order of the table of fields, then labels
+ * @returns in the order of the table of fields, then labels by name
  */
 export function countedFields(
   { equal, minSeverity, excluded }: LogFilter,
@@ -132,7 +138,8 @@ export function countedFields(
     ...grouped,
   ]);
   if (minSeverity !== undefined) wanted.add('severity');
-  return [...equalityFields.filter((field) => wanted.has(field)), ...grouped.filter(isLabelField)];
+  const labels = new Set(grouped.filter(isLabelField));
+  return [...equalityFields.filter((field) => wanted.has(field)), ...[...labels].sort()];
 }
 
 export interface CountQuery {
@@ -140,7 +147,7 @@ export interface CountQuery {
   /** Lists as `countedFields` returns them, one for each grouping. */
   readonly fields: readonly (readonly CountField[])[];
   /** The range and the edges of buckets, by the step of the counts. */
-  readonly minutes: Readonly<Record<CountStep, Minutes>>;
+  readonly ticks: TicksByStep;
 }
 
 /** The counts of a part, and which of its steps the query holds. */
@@ -148,30 +155,37 @@ export interface CountedPart {
   /** By which it is counted: at least those of the query. */
   readonly fields: readonly CountField[];
   readonly counts: PartCounts;
-  readonly minutes: Minutes;
+  readonly ticks: Ticks;
 }
 
-/** Calls `add` with the value of each group that matches, and the range of its counts. */
+/** The value of each of some fields, and the range of the counts of this group. */
+type AddMatch = (values: readonly string[], from: number, until: number) => void;
+
+/** Calls `add` for each group that matches. */
 export function eachMatch(
-  { fields, counts }: CountedPart,
-  field: GroupField | undefined,
+  part: CountedPart,
+  of: readonly GroupField[],
   filter: LogFilter,
-  add: (value: string, from: number, until: number) => void,
+  add: AddMatch,
 ): void {
+  const { fields, counts } = part;
   const { texts, streams, starts } = counts;
   const matches = groupFilter(filter, fields, counts);
-  const column =
-    field === 'streamId' ? streams : counts.values[fields.indexOf(field as CountField)];
+  const columns = of.map((field) =>
+    field === 'streamId' ? streams : counts.values[fields.indexOf(field as CountField)],
+  );
   for (let i = 0; i < streams.length; i++) {
-    if (matches(i)) add(column === undefined ? '' : texts[column[i]!]!, starts[i]!, starts[i + 1]!);
+    // A part without groups has no columns.
+    const values = () => columns.map((column) => texts[column![i]!]!);
+    if (matches(i)) add(values(), starts[i]!, starts[i + 1]!);
   }
 }
 
-/** Whether the minutes hold all of a step, by the first minute of it or of a part of it. */
-export function wholeSteps({ step, from, until, cut }: Minutes): (minute: number) => boolean {
+/** Whether the ticks hold all of a step, by the first tick of it or of a part of it. */
+export function wholeSteps({ step, from, until, cut }: Ticks): (tick: number) => boolean {
   const isCut = new Set(cut);
-  return (minute) =>
-    minute >= from && minute < until && (isCut.size === 0 || !isCut.has(minute - (minute % step)));
+  return (tick) =>
+    tick >= from && tick < until && (isCut.size === 0 || !isCut.has(tick - (tick % step)));
 }
 
 /** The conditions of `whereSql` that counts can answer, tested once for each text. */

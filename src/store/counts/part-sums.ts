@@ -1,13 +1,13 @@
 /** Counts of parts, and rows of statements over the others, that add up to one moment's table. */
-import { type EqualityField, equalityFields } from '../../model/log-fields.ts';
+import type { EqualityField } from '../../model/log-fields.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
   compileLogParts,
-  type CountField,
   type CountStep,
+  countSteps,
   type LogPartRow,
   type Scope,
 } from '../sql/part-counts.ts';
@@ -18,14 +18,15 @@ import {
   createCountCache,
   type FieldsKey,
 } from './count-cache.ts';
-import { type Minutes, minutesOf } from './minutes.ts';
+import { createLargestAccounts } from './largest-accounts.ts';
 import type { CountedPart, CountQuery, PartCounts } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
+import { type Ticks, ticksByStep } from './ticks.ts';
 
 export interface Sums<Row> {
   /** For each list of fields of the query, the counts of the parts that are counted. */
   readonly counts: readonly (readonly CountedPart[])[];
-  /** Of the other parts, and of the minutes or hours that the query cuts. */
+  /** Of the other parts, and of the steps that the query cuts. */
   readonly rows: readonly Row[];
 }
 
@@ -38,17 +39,24 @@ export interface PartSums {
   ): Promise<Sums<Row> | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
-  /** Counts no new parts any more. */
-  close(): void;
+  /** Counts no new parts any more, and saves the counts. */
+  close(): Promise<void>;
 }
 
 /** What an overview asks for, counted before the first question. */
-const usualFields = [['severity'], ['serviceName'], ['host']] as const satisfies EqualityField[][];
-const allMinutes = minutesOf({ fromNanos: undefined, untilNanos: undefined });
-const allTogether = equalityFields.filter((field) => usualFields.flat().includes(field as never));
+const usualFields = [
+  ['severity'],
+  ['serviceName'],
+  ['host'],
+  ['severity', 'serviceName'],
+] as const satisfies EqualityField[][];
+/** In the order of the table of fields. Mostly by hour. */
+const allTogether = ['severity', 'serviceName', 'host'] as const satisfies EqualityField[];
+const allTicks = ticksByStep({ fromNanos: undefined, untilNanos: undefined })[1];
 
 /** Merges and inserts between the statements of a read make it start again. */
 const maxAttempts = 3;
+const saveEveryMs = 300_000;
 /** For so long after a read of an account, new parts are counted before its next read. */
 const followMs = 3_600_000;
 
@@ -63,33 +71,29 @@ export function createPartSums(
       connection.read<LogPartRow>(compileLogParts(placement), { accountId, signal, isBrief: true }),
     options.lookEveryMs,
   );
+  const largestAccounts = createLargestAccounts(connection, placement, options.minPartRows);
   const lastReads = new Map<string, LastRead>();
-  const following = setInterval(countNew, options.followEveryMs).unref();
+  const loaded = cache.load();
+  // The next look repeats what fails.
+  const look = () => countNew().catch(() => undefined);
+  const following = setInterval(() => void look(), options.followEveryMs).unref();
+  let savedAtMs = performance.now();
 
-  function countNew(): void {
+  /** Parts that arrived, for accounts that were read lately and for large ones. */
+  async function countNew(): Promise<void> {
     for (const [accountId, { atMs }] of lastReads) {
       if (performance.now() - atMs > followMs) lastReads.delete(accountId);
     }
-    const [accountId] = lastReads.keys();
-    if (accountId === undefined) {
-      void countUnasked().catch(() => undefined);
-      return;
+    await loaded;
+    const listed = await parts.list({ accountId: 'counts' });
+    cache.follow(listed);
+    for (const { keys, ticks } of lastReads.values()) cache.want(listed, keys, ticks);
+    for (const accountId of await largestAccounts(listed)) {
+      cache.want(listed, usualKeys(accountId), allTicks);
     }
-    parts.inBackground(accountId, (listed) => {
-      cache.follow(listed);
-      for (const { keys, minutes } of lastReads.values()) cache.want(listed, keys, minutes);
-    });
-  }
-
-  /** Before the first read, what an overview of the largest account asks for. */
-  async function countUnasked(): Promise<void> {
-    const accountId = await cache.largestAccount();
-    if (accountId === undefined) return;
-    const keys = usualFields.map((fields) => ({ accountId, fields }));
-    parts.inBackground(accountId, (listed) => {
-      cache.follow(listed);
-      cache.want(listed, keys, allMinutes);
-    });
+    if (performance.now() - savedAtMs < saveEveryMs) return;
+    savedAtMs = performance.now();
+    await cache.save();
   }
 
   return {
@@ -98,17 +102,18 @@ export function createPartSums(
       context: QueryContext,
       compile: (scope: Scope, limits: ReadLimits) => Statement,
     ): Promise<Sums<Row> | undefined> {
+      await loaded;
       const keys = keysOf(query);
-      const wanted = withUsual(keys);
       const { accountId } = query.filter;
+      const wanted = [...keys, ...usualKeys(accountId)];
       lastReads.set(accountId, {
         keys: wanted,
-        minutes: query.minutes[1],
+        ticks: query.ticks[1],
         atMs: performance.now(),
       });
       if (!keys.every((key) => hasSome(cache, key, query))) {
         // Without a delay for this read.
-        parts.inBackground(accountId, (listed) => cache.want(listed, wanted, query.minutes[1]));
+        parts.inBackground(accountId, (listed) => cache.want(listed, wanted, query.ticks[1]));
         return undefined;
       }
       const time = startReadTime(limits);
@@ -118,7 +123,7 @@ export function createPartSums(
         const isOld = listed !== undefined;
         listed ??= await parts.list(context);
         cache.follow(listed);
-        cache.want(listed, wanted, query.minutes[1]);
+        cache.want(listed, wanted, query.ticks[1]);
         const { counts, scopes } = sortParts(cache, listed, query);
         if (counts[0]!.length === 0) return undefined;
         const rows = await Promise.all(
@@ -134,14 +139,17 @@ export function createPartSums(
       return undefined;
     },
     settled: cache.settled,
-    close: () => clearInterval(following),
+    async close() {
+      clearInterval(following);
+      await cache.save().catch(() => undefined);
+    },
   };
 }
 
 /** By what the logs of an account were counted last, and where. */
 interface LastRead {
   readonly keys: readonly FieldsKey[];
-  readonly minutes: Minutes;
+  readonly ticks: Ticks;
   readonly atMs: number;
 }
 
@@ -151,38 +159,39 @@ function keysOf({ filter, fields }: CountQuery) {
 
 /** Which parts the counts answer for, and what is left to read. */
 function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: CountQuery) {
-  const { filter, minutes } = query;
+  const { filter, ticks } = query;
   const keys = keysOf(query);
   const counts: CountedPart[][] = keys.map(() => []);
-  const names: Record<CountStep | 'others', string[]> = { 1: [], 60: [], others: [] };
-  const spans: Record<CountStep, PartCounts['span'][]> = { 1: [], 60: [] };
+  const names: Record<CountStep, string[]> = { 1: [], 6: [], 360: [] };
+  const spans: Record<CountStep, PartCounts['span'][]> = { 1: [], 6: [], 360: [] };
+  const others: string[] = [];
   for (const [part] of listed) {
     const own = isVisible(part, filter)
       ? keys.flatMap((key) => find(cache, part, key, query) ?? [])
       : [];
-    const step = own.some((one) => one.counts.step === 60) ? 60 : 1;
-    const isCounted = own.length === keys.length;
-    if (isCounted) {
-      spans[step].push(own[0]!.counts.span);
-      for (const [i, one] of own.entries()) {
-        counts[i]!.push({ ...one, minutes: minutes[step] });
-      }
+    if (own.length < keys.length) {
+      others.push(part);
+      continue;
     }
-    names[isCounted ? step : 'others'].push(part);
+    // Rows are read once for all groupings, so the longest step decides what is cut.
+    const step = countSteps.findLast((each) => own.some((one) => one.counts.step === each))!;
+    names[step].push(part);
+    spans[step].push(own[0]!.counts.span);
+    for (const [i, one] of own.entries()) counts[i]!.push({ ...one, ticks: ticks[step] });
   }
-  const cuts = ([1, 60] as const).map((step): Scope => {
-    const hasLogs = (minute: number) =>
-      spans[step].some(([from, until]) => minute + step > from && minute <= until);
-    return { parts: names[step], times: { step, minutes: minutes[step].cut.filter(hasLogs) } };
+  const cuts = countSteps.map((step): Scope => {
+    const hasLogs = (tick: number) =>
+      spans[step].some(([from, until]) => tick + step > from && tick < until + step);
+    return { parts: names[step], times: { step, ticks: ticks[step].cut.filter(hasLogs) } };
   });
-  const scopes = [...cuts, { parts: names.others }];
+  const scopes = [...cuts, { parts: others }];
   return { counts, scopes: scopes.filter((scope) => !isEmpty(scope)) };
 }
 
 /** By the fields of the query, or else by more; those by hour answer if few hours are cut. */
-function fittingKeys(key: FieldsKey, { minutes }: CountQuery): FieldsKey[] {
+function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
   const wider = usualFields.filter((fields) => isSubset(key.fields, fields));
-  const isWide = minutes[60].cut.length <= 2 && isSubset(key.fields, allTogether);
+  const isWide = ticks[360].cut.length <= 2 && isSubset(key.fields, allTogether);
   return [key.fields, ...wider, ...(isWide ? [allTogether] : [])].map((fields) => ({
     ...key,
     fields,
@@ -201,14 +210,9 @@ function hasSome(cache: CountCache, key: FieldsKey, query: CountQuery): boolean 
   return fittingKeys(key, query).some((each) => cache.hasSome(each));
 }
 
-/** Those by all fields together take long to count, and only answer for several fields. */
-function withUsual(keys: readonly FieldsKey[]): FieldsKey[] {
-  const { accountId } = keys[0]!;
-  const lists: (readonly CountField[])[] = [...usualFields];
-  if (keys.some(({ fields }) => fields.length > 1 && isSubset(fields, allTogether))) {
-    lists.push(allTogether);
-  }
-  return [...keys, ...lists.map((fields) => ({ accountId, fields }))];
+/** Those of an account that any of its questions may need. */
+function usualKeys(accountId: string): FieldsKey[] {
+  return [...usualFields, allTogether].map((fields) => ({ accountId, fields }));
 }
 
 function isSubset<T>(some: readonly T[], all: readonly T[]): boolean {
@@ -222,5 +226,5 @@ function isVisible(part: string, { streams }: LogFilter): boolean {
 }
 
 function isEmpty({ parts, times }: Scope): boolean {
-  return parts.length === 0 || times?.minutes.length === 0;
+  return parts.length === 0 || times?.ticks.length === 0;
 }

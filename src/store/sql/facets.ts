@@ -4,7 +4,7 @@ import type { FacetsPlan, FacetsResult } from '../../model/plan.ts';
 import { groupsSql, withSql } from './field-sql.ts';
 import { byCount } from './histogram.ts';
 import { limitsSql, type ReadLimits, type Statement, statement } from './statement.ts';
-import { type Scope, scopeConditions } from './part-counts.ts';
+import { type Scope, scopeConditions, scopeSettings } from './part-counts.ts';
 import { whereSql } from './where.ts';
 
 /** Index of the field in the plan, value, its count, count of all values. */
@@ -49,7 +49,7 @@ FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(step.scope, params)].join('\n  AND ')}
 GROUP BY ${setsSql(keys)}
 LIMIT ${step.maxValues}
-${limitsSql(step.limits)}`;
+${limitsSql(step.limits)}${scopeSettings(step.scope)}`;
   });
 }
 

@@ -8,7 +8,7 @@ import {
   statement,
 } from './statement.ts';
 import { groupsSql, withSql } from './field-sql.ts';
-import { type Scope, scopeConditions } from './part-counts.ts';
+import { type Scope, scopeConditions, scopeSettings } from './part-counts.ts';
 import { whereSql } from './where.ts';
 
 /** Bucket, group ("" without grouping), count as text; an empty bucket has no row. */
@@ -45,7 +45,7 @@ export function compileHistogram(
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params), ...scopeConditions(scope, params)].join('\n  AND ')}
 GROUP BY ${['bucket', ...keys].join(', ')}
-${limit}${limitsSql(limits)}${overflow}`;
+${limit}${limitsSql(limits)}${scopeSettings(scope)}${overflow}`;
   });
 }
 

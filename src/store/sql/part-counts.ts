@@ -21,6 +21,17 @@ ORDER BY name`,
   );
 }
 
+/** Name, and a checksum of all files of the part. */
+export type PartHashRow = readonly [name: string, hash: string];
+
+export function compilePartHashes({ database }: Placement): Statement {
+  return statement(
+    (params) => `SELECT name, hash_of_all_files
+FROM system.parts
+WHERE active AND table = 'logs' AND database = ${params.add('String', database)}`,
+  );
+}
+
 /** Part, event times in Unix ns between which its rows of an account begin. */
 export type PartSpanRow = readonly [name: string, fromNanos: string, untilNanos: string];
 
@@ -39,13 +50,17 @@ GROUP BY part_name`,
   );
 }
 
-/** The account with the most rows, from the primary index. */
-export function compileLargestAccount({ database }: Placement): Statement {
+/** The accounts with the most rows, of `minRows` at least, from the primary index. */
+export function compileLargestAccounts(
+  { database }: Placement,
+  { minRows, limit }: { readonly minRows: number; readonly limit: number },
+): Statement {
   const sql = `SELECT toString(AccountId)
 FROM mergeTreeIndex('${database}', 'logs')
 GROUP BY AccountId
+HAVING sum(rows_in_granule) >= ${minRows}
 ORDER BY sum(rows_in_granule) DESC, AccountId
-LIMIT 1`;
+LIMIT ${limit}`;
   return { sql, params: {} };
 }
 
@@ -58,23 +73,27 @@ export interface CountKey {
   readonly fields: readonly CountField[];
 }
 
-/** Stream, values of the fields, first minutes of steps since 1970, logs in each. */
+/** Stream, values of the fields, first ticks of steps, logs in each. */
 export type PartCountRow = readonly [
   streamId: string,
   values: readonly string[],
-  minutes: readonly number[],
+  ticks: readonly number[],
   counts: readonly number[],
 ];
 
-/** Minutes that one count spans. Hours where logs are too varied to be counted by the minute. */
-export type CountStep = 1 | 60;
+/** A tick is the unit of the time of counts, 10 s; in 32 bits until 2649. */
+export const nanosPerTick = 10_000_000_000n;
+
+/** Ticks that one count spans: 10 s, and minutes or hours where logs are more varied. */
+export const countSteps = [1, 6, 360] as const;
+export type CountStep = (typeof countSteps)[number];
 
 /**
- * The first minute of the step. Finds granules by the sort order; toStartOfMinute does too, but
- * wraps around in 2106.
+ * The number of the step from 1970 on. Finds granules by the sort order; toStartOfMinute does too,
+ * but wraps around in 2106.
  */
-function minuteSql(step: CountStep): string {
-  return `intDiv(toUnixTimestamp64Nano(Timestamp), ${step * 60}000000000) * ${step}`;
+function stepSql(step: CountStep): string {
+  return `intDiv(toUnixTimestamp64Nano(Timestamp), ${BigInt(step) * nanosPerTick})`;
 }
 
 /** More combinations of stream and values than this take too much memory for each count. */
@@ -94,16 +113,16 @@ export function compilePartCounts(
     const texts = values.map((_, i) => `toString(any(value${i}))`);
     const columns = values.map((value, i) => `any(${value}) AS value${i}`);
     return `SELECT any(stream), CAST([${texts.join(', ')}] AS Array(String)),
-  groupArray(minute), groupArray(n)
+  groupArray(tick), groupArray(n)
 FROM
 (
   SELECT ${['any(StreamId) AS stream', ...columns].join(', ')},
     ${groupKeySql(['StreamId', ...values])} AS key,
-    toInt32(${minuteSql(step)}) AS minute, toUInt32(count()) AS n
+    toInt32(${stepSql(step)} * ${step}) AS tick, toUInt32(count()) AS n
   FROM ${localTable(placement, 'logs')}
   WHERE AccountId = ${params.add('String', of.accountId)}
     AND _part = ${params.add('String', of.part)}
-  GROUP BY key, minute
+  GROUP BY key, tick
 )
 GROUP BY key
 SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
@@ -124,11 +143,19 @@ function groupKeySql(values: readonly string[]): string {
     .reduce((all, one) => `bitXor(${all}, ${one})`);
 }
 
-/** Limits a read to parts of the table, and to steps of event time by their first minutes. */
+/** Limits a read to parts of the table, and to steps of event time by their first ticks. */
 export interface Scope {
   readonly parts: readonly string[];
   /** Absent = all. */
-  readonly times?: { readonly step: CountStep; readonly minutes: readonly number[] } | undefined;
+  readonly times?: { readonly step: CountStep; readonly ticks: readonly number[] } | undefined;
+}
+
+/**
+ * Settings to be appended: reading a column at a time costs more than it saves where each range of
+ * granules is short.
+ */
+export function scopeSettings(scope: Scope | undefined): string {
+  return scope?.times === undefined ? '' : ',\n  optimize_move_to_prewhere = 0';
 }
 
 /** Conditions to be joined by AND; none without a scope. */
@@ -137,5 +164,6 @@ export function scopeConditions(scope: Scope | undefined, params: Parameters): s
   const { parts, times } = scope;
   const within = `_part ${params.anyOf(parts)}`;
   if (times === undefined) return [within];
-  return [within, `${minuteSql(times.step)} IN ${params.integers(times.minutes)}`];
+  const { step, ticks } = times;
+  return [within, `${stepSql(step)} IN ${params.integers(ticks.map((tick) => tick / step))}`];
 }
