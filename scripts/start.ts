@@ -6,10 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { diskFailedExitCode } from '../src/service/process.ts';
+import { allocatorEnv, diskFailedExitCode, nodeFlags } from '../src/service/process.ts';
 
 const command = fileURLToPath(new URL('../src/cli/weir.ts', import.meta.url));
-const nodeFlags = ['--max-semi-space-size=4'];
 /** Halves the start-up time: sources are parsed once. */
 const compileCache = fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
 /**
@@ -55,7 +54,7 @@ async function run(): Promise<{ code: number | null; signal: NodeJS.Signals | nu
   const args = [...nodeFlags, command, 'serve', ...process.argv.slice(2)];
   // The channel tells `weir serve` when this process has ended.
   running = spawn(process.execPath, args, {
-    env: { NODE_COMPILE_CACHE: compileCache, ...process.env },
+    env: { ...allocatorEnv, NODE_COMPILE_CACHE: compileCache, ...process.env },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   const [code, signal] = (await once(running, 'exit')) as [number | null, NodeJS.Signals | null];

@@ -136,7 +136,7 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
   [
     /^delta points that overlap in time, added up$/,
-    'Several senders report one series: give each a service.instance.id of its own.',
+    'Several senders report one series: give each a different service.instance.id.',
   ],
   [
     /^data point without a time, stored at the time of receipt$/,

@@ -1,6 +1,6 @@
 /**
  * A transport over a byte stream between two processes. A message is a frame of a header, JSON, and
- * the bytes of at most one transferred view, which arrive in memory of their own.
+ * the bytes of at most one transferred view, which arrive in a separate buffer.
  *
  *  0 u32 bytes of JSON   4 u32 bytes of the view
  */

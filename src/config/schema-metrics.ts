@@ -82,7 +82,7 @@ function settingsOfOtlpMetrics() {
       0,
       4_000_000,
       'Running totals of series that OTLP senders report in deltas, about 300 bytes each; 0 = ' +
-        'each delta is stored as a counter of its own.',
+        'each delta is stored as a separate counter.',
     ),
   };
 }

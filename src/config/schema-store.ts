@@ -79,6 +79,6 @@ export const storeSection = section({
     1000,
     'Concurrent statements of reads, half of them, rounded up, for one account; others wait, ' +
       'and after 15 s the response is 503; 0 = 3 on the embedded engine, 32 on a server. Pages, ' +
-      'histograms and facets that need no search have as many places of their own.',
+      'histograms and facets without a search have as many places beside these.',
   ),
 });

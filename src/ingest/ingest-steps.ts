@@ -19,7 +19,7 @@ export interface Repeated {
 }
 
 /**
- * @param answerStep ingests one step as a request of its own
+ * @param answerStep ingests one step as a separate request
  * @returns the last answer, with the records of all steps
  */
 export async function answerInSteps<Answer extends StepAnswer>(

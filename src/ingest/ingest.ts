@@ -70,17 +70,17 @@ export function createIngest(parts: IngestParts): Ingest {
         throw fault;
       }
     },
-    async aside(request, protocol, { isOpen, answer: answerAside }) {
+    async aside(request, protocol, { isOpen, answer: answerTarget }) {
       const sender = toSender(request);
       const target = request.target ?? noTarget;
-      if (isOpen) return answerAside(target, noBody);
+      if (isOpen) return answerTarget(target, noBody);
       try {
         const { admission } = parts;
         const { receiver } = await permit(admission, request, { protocol, sender });
         const memory = admission.reserveMemory(receiver.accountId, request.headers, 1);
         try {
           const body = await admission.readBody(request.body, maxAsideBytes, memory);
-          return answerAside(target, body);
+          return answerTarget(target, body);
         } finally {
           memory.release();
         }

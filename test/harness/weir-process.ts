@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { allocatorEnv, nodeFlags } from '../../src/service/process.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -33,9 +34,6 @@ export interface WeirProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** The same flags as `npm start` and the packaged command. */
-const nodeFlags = ['--max-semi-space-size=4'];
-
 /** Runs `weir <args>` with this Node, from source unless `entry` names another file. */
 export function startWeir(
   args: readonly string[],
@@ -44,7 +42,7 @@ export function startWeir(
 ): WeirProcess {
   const child = spawn(process.execPath, [...nodeFlags, entry, ...args], {
     cwd: repository,
-    env: { ...withoutWeirKeys(process.env), ...env },
+    env: { ...allocatorEnv, ...withoutWeirKeys(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { pid } = child;

@@ -159,7 +159,7 @@ function toFileOptions({ flags, terminal, shipping, send }: ShipParts): FileOpti
   };
 }
 
-/** Appends time, stream and pod, which an event of its own does not have. */
+/** Appends time, stream and pod, unless the event has them. */
 function withContainer(
   reading: ReturnType<ReturnType<typeof createLineReader>>,
   { time, stream }: JoinedLine,

@@ -5,15 +5,16 @@
 import { isUtf8 } from 'node:buffer';
 import { openBrace, skipSpace, skipValue } from '../../codec/json-scanner.ts';
 import { Rejections } from '../../codec/rejections.ts';
-import { RowWriter } from '../../codec/row-writer.ts';
+import type { RowWriter } from '../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { tooManyEvents, unreadableTime } from './decode.ts';
-import { EventSlots } from './event-fields.ts';
+import type { EventSlots } from './event-fields.ts';
 import { type EventDialect, EventReader, plainEvents, tolerantEvents } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
+import { EventWorkspace } from './event-workspace.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
 const sliceBytes = 512 * 1024;
@@ -45,10 +46,9 @@ export function createLinesDecoder(): LinesDecoder {
 }
 
 export function createPiecesDecoder(open: OpenSource = openEvents(plainEvents)): PiecesDecoder {
-  const slots = new EventSlots();
-  const decodeInSlices = createSlicedDecoder(() => new RowWriter());
+  const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (pieces, limits) =>
-    decodeInSlices((rows) => new LinesDecoding(pieces, { slots, rows, open }, limits));
+    decodeInSlices((workspace) => new LinesDecoding(pieces, workspace, open, limits));
 }
 
 /** Reads the events of one piece. */
@@ -75,7 +75,6 @@ function openEvents(dialect: EventDialect): OpenSource {
   };
 }
 
-/** The slots are shared by all bodies: they are cleared before each event. */
 class LinesDecoding implements Decoding {
   readonly #pieces: Iterator<Buffer>;
   readonly #limits: DecodeLimits;
@@ -95,7 +94,8 @@ class LinesDecoding implements Decoding {
 
   constructor(
     pieces: Iterator<Buffer>,
-    { slots, rows, open }: { slots: EventSlots; rows: RowWriter; open: OpenSource },
+    { slots, rows }: EventWorkspace,
+    open: OpenSource,
     limits: DecodeLimits,
   ) {
     this.#pieces = pieces;

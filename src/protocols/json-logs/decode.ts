@@ -16,11 +16,12 @@ import {
 } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { Rejections } from '../../codec/rejections.ts';
-import { RowWriter } from '../../codec/row-writer.ts';
+import type { RowWriter } from '../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
-import { EventSlots } from './event-fields.ts';
+import type { EventSlots } from './event-fields.ts';
 import { type EventDialect, EventReader, plainEvents } from './event-reader.ts';
 import { EventRowWriter, findFault } from './event-row.ts';
+import { EventWorkspace } from './event-workspace.ts';
 
 export const unreadableTime = 'unreadable time: stored with the time of receipt';
 /** Bytes decoded without yielding. */
@@ -33,13 +34,11 @@ export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Pr
  * no acceptable event, and `too_large` for more than `maxEvents` events.
  */
 export function createJsonLogsDecoder(dialect: EventDialect = plainEvents): JsonLogsDecoder {
-  const slots = new EventSlots();
-  const decodeInSlices = createSlicedDecoder(() => new RowWriter());
+  const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, limits) =>
-    decodeInSlices((rows) => new JsonLogsDecoding(body, { slots, rows, dialect }, limits));
+    decodeInSlices((workspace) => new JsonLogsDecoding(body, workspace, dialect, limits));
 }
 
-/** The slots are shared by all bodies: they are empty between events. */
 class JsonLogsDecoding implements Decoding {
   readonly #body: Buffer;
   readonly #limits: DecodeLimits;
@@ -54,7 +53,8 @@ class JsonLogsDecoding implements Decoding {
 
   constructor(
     body: Buffer,
-    { slots, rows, dialect }: { slots: EventSlots; rows: RowWriter; dialect: EventDialect },
+    { slots, rows }: EventWorkspace,
+    dialect: EventDialect,
     limits: DecodeLimits,
   ) {
     this.#body = body;

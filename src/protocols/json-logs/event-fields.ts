@@ -82,6 +82,12 @@ export class EventSlots {
     this.labels.clear();
   }
 
+  /** Clears the slots and releases the bytes of the event. */
+  release(): void {
+    this.clear();
+    this.labels.release();
+  }
+
   set(index: number, kind: number, start: number, end: number): void {
     if (this.#use[index] === use.none) {
       this.#use[index] = use.filled;

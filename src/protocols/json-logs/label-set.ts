@@ -70,6 +70,13 @@ export class LabelSet {
     this.#hasKubernetes = false;
   }
 
+  /** Clears the set and releases the buffers. */
+  release(): void {
+    this.clear();
+    this.keySource.length = 0;
+    this.given.length = 0;
+  }
+
   /** Drops the labels of an earlier `labels` object: the last of repeated keys counts. */
   dropLabelsObject(): void {
     for (let i = 0; i < this.count; i += 1) {

@@ -118,7 +118,7 @@ const countedFieldNames: ReadonlySet<GroupField> = new Set(
   filterFields.filter((field) => logFields[field].filter.facets.length > 0),
 );
 
-/** A log may have a word of its own and a number, by which it is counted. */
+/** A log with a severity number is counted by it, whatever its word. */
 function isGroup(field: EqualityField, value: string): boolean {
   const stored = toStoredValue(field, value);
   return field !== 'severity' || stored === '' || levelNumbers(stored).length > 0;

@@ -5,15 +5,16 @@
 import { isUtf8 } from 'node:buffer';
 import { openBrace, skipSpace } from '../../../codec/json-scanner.ts';
 import { Rejections } from '../../../codec/rejections.ts';
-import { RowWriter } from '../../../codec/row-writer.ts';
+import type { RowWriter } from '../../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
 import { tooManyEvents, unreadableTime } from '../decode.ts';
-import { EventSlots } from '../event-fields.ts';
+import type { EventSlots } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
 import { EventRowWriter, findFault } from '../event-row.ts';
+import { EventWorkspace } from '../event-workspace.ts';
 import { type BulkAction, parseAction, rejectedItem } from './bulk-action.ts';
 
 const sliceBytes = 512 * 1024;
@@ -36,17 +37,15 @@ export type BulkDecoder = (
  * more than `maxEvents` actions.
  */
 export function createBulkDecoder(): BulkDecoder {
-  const slots = new EventSlots();
-  const decodeInSlices = createSlicedDecoder(() => new RowWriter());
+  const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, pathIndex, limits) => {
     if (!isUtf8(body)) {
       throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
     }
-    return decodeInSlices((rows) => new BulkDecoding(body, { slots, rows, pathIndex }, limits));
+    return decodeInSlices((workspace) => new BulkDecoding(body, workspace, pathIndex, limits));
   };
 }
 
-/** The slots are shared by all bodies: they are cleared before each document. */
 class BulkDecoding implements Decoding {
   readonly #body: Buffer;
   readonly #limits: DecodeLimits;
@@ -66,10 +65,10 @@ class BulkDecoding implements Decoding {
 
   constructor(
     body: Buffer,
-    parts: { slots: EventSlots; rows: RowWriter; pathIndex: string | undefined },
+    { slots, rows }: EventWorkspace,
+    pathIndex: string | undefined,
     limits: DecodeLimits,
   ) {
-    const { slots, rows, pathIndex } = parts;
     this.#body = body;
     this.#slots = slots;
     this.#rows = rows;

@@ -25,7 +25,7 @@ export class DeltaTotals<Total> {
   #recent = new Map<string, Entry<Total>>();
   #older = new Map<string, Entry<Total>>();
 
-  /** @param maxSeries 0 = each point is a total of its own */
+  /** @param maxSeries 0 = totals are not kept: each point is one */
   constructor(maxSeries: number) {
     this.#maxSeries = maxSeries;
   }
