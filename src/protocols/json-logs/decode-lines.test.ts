@@ -8,12 +8,12 @@ import type { Batch } from '../../model/batch.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
-import { tolerantEvents } from './event-reader.ts';
+import { openTolerantEvents } from './event-source.ts';
 import { createLines } from './lines.ts';
 import type { LineFormat } from './text-lines.ts';
 
 const decodeLines = createLinesDecoder();
-const decodeDocument = createJsonLogsDecoder(tolerantEvents);
+const decodeDocument = createJsonLogsDecoder(openTolerantEvents);
 const limits = { maxEvents: 20_000, maxDepth: 64, maxRejections: 3 };
 
 async function decode(body: string | Buffer, format: LineFormat | 'json'): Promise<Batch> {
@@ -96,7 +96,7 @@ suite('JSON values', () => {
   test('none of which can be read are refused', async () => {
     await assert.rejects(decode('x\ny\n', 'json'), {
       code: 'malformed',
-      message: /^cannot accept any of 2 events; not JSON: line 1/,
+      message: /^cannot accept any of 2 events; the first: not JSON: line 1/,
     });
   });
 

@@ -4,16 +4,17 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { openBrace, skipSpace, skipValue } from '../../codec/json-scanner.ts';
-import { Rejections } from '../../codec/rejections.ts';
-import type { RowWriter } from '../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { tooManyEvents, unreadableTime } from './decode.ts';
-import type { EventSlots } from './event-fields.ts';
-import { type EventDialect, EventReader, plainEvents, tolerantEvents } from './event-reader.ts';
-import { EventRowWriter, findFault } from './event-row.ts';
+import { EventBatch } from './event-batch.ts';
+import {
+  type EventSource,
+  type OpenSource,
+  openPlainEvents,
+  openTolerantEvents,
+} from './event-source.ts';
 import { EventWorkspace } from './event-workspace.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
@@ -45,67 +46,35 @@ export function createLinesDecoder(): LinesDecoder {
     decode(format === 'json' ? [body].values() : eachPiece(body, format), limits);
 }
 
-export function createPiecesDecoder(open: OpenSource = openEvents(plainEvents)): PiecesDecoder {
+export function createPiecesDecoder(open: OpenSource = openPlainEvents): PiecesDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (pieces, limits) =>
     decodeInSlices((workspace) => new LinesDecoding(pieces, workspace, open, limits));
 }
 
-/** Reads the events of one piece. */
-export interface EventSource {
-  /**
-   * @param at the position of an opening brace
-   * @returns the position after the event
-   * @throws AppError `malformed`
-   */
-  read(at: number): number;
-  /** @returns the reason to reject the event, or '' */
-  findFault(): string;
-}
-
-/** @param slots which the source fills with each event */
-export type OpenSource = (bytes: Buffer, slots: EventSlots, maxDepth: number) => EventSource;
-
-export const openTolerantEvents: OpenSource = openEvents(tolerantEvents);
-
-function openEvents(dialect: EventDialect): OpenSource {
-  return (bytes, slots, maxDepth) => {
-    const reader = new EventReader(bytes, slots, maxDepth, dialect);
-    return { read: (at) => reader.read(at), findFault: () => findFault(slots) };
-  };
-}
-
 class LinesDecoding implements Decoding {
   readonly #pieces: Iterator<Buffer>;
-  readonly #limits: DecodeLimits;
-  readonly #slots: EventSlots;
-  readonly #rows: RowWriter;
-  readonly #rejections: Rejections;
-  readonly #openSource: OpenSource;
+  readonly #maxDepth: number;
+  readonly #batch: EventBatch;
+  readonly #openSource: (piece: Buffer) => EventSource;
   #piece: Buffer = Buffer.alloc(0);
   #source: EventSource;
-  #writer: EventRowWriter;
   #at = 0;
-  #events = 0;
-  #unreadableTimes = 0;
   /** Line of the request, from 1, that begins at `#lineAt` of the piece. */
   #line = 1;
   #lineAt = 0;
 
   constructor(
     pieces: Iterator<Buffer>,
-    { slots, rows }: EventWorkspace,
+    workspace: EventWorkspace,
     open: OpenSource,
     limits: DecodeLimits,
   ) {
     this.#pieces = pieces;
-    this.#slots = slots;
-    this.#rows = rows;
-    this.#openSource = open;
-    this.#limits = limits;
-    this.#rejections = new Rejections(limits.maxRejections);
-    this.#source = open(this.#piece, slots, limits.maxDepth);
-    this.#writer = new EventRowWriter(this.#piece, slots, rows);
+    this.#maxDepth = limits.maxDepth;
+    this.#batch = new EventBatch(this.#piece, workspace, limits);
+    this.#openSource = (piece) => open(piece, workspace.slots, limits.maxDepth);
+    this.#source = this.#openSource(this.#piece);
   }
 
   run(): boolean {
@@ -124,17 +93,7 @@ class LinesDecoding implements Decoding {
   }
 
   finish(): Batch {
-    this.#unreadableTimes += this.#writer.unreadableTimes;
-    const rejections = this.#rejections.toBatch();
-    const rows = this.#events - rejections.rejectedCount;
-    if (rows === 0 && this.#events > 0) {
-      const reason = rejections.rejected[0]?.reason ?? 'not acceptable';
-      throw new AppError('malformed', `cannot accept any of ${this.#events} events; ${reason}`);
-    }
-    const warnings = new Map(
-      this.#unreadableTimes > 0 ? [[unreadableTime, this.#unreadableTimes]] : [],
-    );
-    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings };
+    return this.#batch.finish();
   }
 
   #open(piece: Buffer): void {
@@ -143,11 +102,10 @@ class LinesDecoding implements Decoding {
     }
     this.#line += countLines(this.#piece, this.#lineAt, this.#piece.length);
     this.#lineAt = 0;
-    this.#unreadableTimes += this.#writer.unreadableTimes;
     this.#piece = piece;
     this.#at = piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
-    this.#source = this.#openSource(piece, this.#slots, this.#limits.maxDepth);
-    this.#writer = new EventRowWriter(piece, this.#slots, this.#rows);
+    this.#source = this.#openSource(piece);
+    this.#batch.continueIn(piece);
   }
 
   #skipSeparators(): void {
@@ -156,35 +114,37 @@ class LinesDecoding implements Decoding {
   }
 
   #readEvent(): void {
-    const { maxEvents, maxDepth } = this.#limits;
-    const index = this.#events++;
-    if (index >= maxEvents) throw tooManyEvents(maxEvents);
     const start = this.#at;
     try {
       if (this.#piece[start] === openBrace) {
         this.#at = this.#source.read(start);
-        const fault = this.#source.findFault();
-        if (fault === '') this.#writer.write(this.#at - start);
-        else this.#reject(index, start, fault);
+        this.#take(start, this.#source.findFault());
       } else {
-        this.#at = skipValue(this.#piece, start, maxDepth);
-        this.#reject(index, start, 'the event is not an object');
+        this.#at = skipValue(this.#piece, start, this.#maxDepth);
+        this.#reject(start, 'the event is not an object');
       }
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      this.#reject(index, start, notJson, error.message);
+      if (!(error instanceof AppError) || error.code !== 'malformed') throw error;
+      this.#reject(start, notJson, error.message);
       const end = this.#piece.indexOf(newline, start);
       this.#at = end < 0 ? this.#piece.length : end;
     }
   }
 
-  #reject(index: number, at: number, reason: string, detail = ''): void {
-    if (this.#rejections.count < this.#limits.maxRejections) {
+  #take(start: number, fault: string | undefined): void {
+    if (fault === '') this.#batch.write(this.#at - start);
+    else if (fault !== undefined) this.#reject(start, fault);
+  }
+
+  #reject(at: number, reason: string, detail = ''): void {
+    if (this.#batch.listsRejections) {
       this.#line += countLines(this.#piece, this.#lineAt, at);
       this.#lineAt = at;
     }
-    const example = detail === '' ? `line ${this.#line}` : `line ${this.#line}: ${detail}`;
-    this.#rejections.add(index, reason, 1, example);
+    this.#batch.reject(
+      reason,
+      detail === '' ? `line ${this.#line}` : `line ${this.#line}: ${detail}`,
+    );
   }
 }
 

@@ -15,15 +15,11 @@ import {
   skipValue,
 } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { Rejections } from '../../codec/rejections.ts';
-import type { RowWriter } from '../../codec/row-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
-import type { EventSlots } from './event-fields.ts';
-import { type EventDialect, EventReader, plainEvents } from './event-reader.ts';
-import { EventRowWriter, findFault } from './event-row.ts';
+import { EventBatch } from './event-batch.ts';
+import { type EventSource, type OpenSource, openPlainEvents } from './event-source.ts';
 import { EventWorkspace } from './event-workspace.ts';
 
-export const unreadableTime = 'unreadable time: stored with the time of receipt';
 /** Bytes decoded without yielding. */
 const sliceBytes = 512 * 1024;
 
@@ -33,37 +29,25 @@ export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Pr
  * The decoder throws AppError `malformed` for a body that is not JSON, is nested too deeply or has
  * no acceptable event, and `too_large` for more than `maxEvents` events.
  */
-export function createJsonLogsDecoder(dialect: EventDialect = plainEvents): JsonLogsDecoder {
+export function createJsonLogsDecoder(open: OpenSource = openPlainEvents): JsonLogsDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, limits) =>
-    decodeInSlices((workspace) => new JsonLogsDecoding(body, workspace, dialect, limits));
+    decodeInSlices((workspace) => new JsonLogsDecoding(body, workspace, open, limits));
 }
 
 class JsonLogsDecoding implements Decoding {
   readonly #body: Buffer;
-  readonly #limits: DecodeLimits;
-  readonly #slots: EventSlots;
-  readonly #rows: RowWriter;
-  readonly #reader: EventReader;
-  readonly #writer: EventRowWriter;
-  readonly #rejections: Rejections;
+  readonly #source: EventSource;
+  readonly #batch: EventBatch;
+  readonly #maxDepth: number;
   #at = 0;
-  #events = 0;
   #started = false;
 
-  constructor(
-    body: Buffer,
-    { slots, rows }: EventWorkspace,
-    dialect: EventDialect,
-    limits: DecodeLimits,
-  ) {
+  constructor(body: Buffer, workspace: EventWorkspace, open: OpenSource, limits: DecodeLimits) {
     this.#body = body;
-    this.#slots = slots;
-    this.#limits = limits;
-    this.#rows = rows;
-    this.#reader = new EventReader(body, slots, limits.maxDepth, dialect);
-    this.#writer = new EventRowWriter(body, slots, this.#rows);
-    this.#rejections = new Rejections(limits.maxRejections);
+    this.#source = open(body, workspace.slots, limits.maxDepth);
+    this.#batch = new EventBatch(body, workspace, limits);
+    this.#maxDepth = limits.maxDepth;
   }
 
   run(): boolean {
@@ -86,18 +70,7 @@ class JsonLogsDecoding implements Decoding {
   }
 
   finish(): Batch {
-    const rejections = this.#rejections.toBatch();
-    const rows = this.#events - rejections.rejectedCount;
-    if (rows === 0 && this.#events > 0) {
-      const { index, reason } = rejections.rejected[0] ?? { index: 0, reason: 'not acceptable' };
-      throw new AppError(
-        'malformed',
-        `cannot accept any of ${this.#events} events; the one at index ${index}: ${reason}`,
-      );
-    }
-    const { unreadableTimes } = this.#writer;
-    const warnings = new Map(unreadableTimes > 0 ? [[unreadableTime, unreadableTimes]] : []);
-    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings };
+    return this.#batch.finish();
   }
 
   /** @returns true if the body is done: a single object, or an empty array. */
@@ -122,20 +95,14 @@ class JsonLogsDecoding implements Decoding {
   }
 
   #readElement(): void {
-    const index = this.#events++;
-    if (index >= this.#limits.maxEvents) {
-      throw tooManyEvents(this.#limits.maxEvents);
-    }
     const start = this.#at;
-    if (this.#body[start] !== openBrace) {
-      this.#at = skipValue(this.#body, start, this.#limits.maxDepth);
-      this.#rejections.add(index, 'the event is not an object');
+    if (this.#body[start] === openBrace) {
+      this.#at = this.#source.read(start);
+      this.#batch.take(this.#source.findFault(), this.#at - start);
       return;
     }
-    this.#at = this.#reader.read(start);
-    const fault = findFault(this.#slots);
-    if (fault === '') this.#writer.write(this.#at - start);
-    else this.#rejections.add(index, fault);
+    this.#at = skipValue(this.#body, start, this.#maxDepth);
+    this.#batch.reject('the event is not an object');
   }
 
   #expectEnd(at: number): void {
@@ -149,12 +116,4 @@ class JsonLogsDecoding implements Decoding {
     }
     if (end < this.#body.length) failAt(this.#body, end, 'the end of the body');
   }
-}
-
-export function tooManyEvents(maxEvents: number): AppError {
-  return new AppError(
-    'too_large',
-    `cannot accept more than ${maxEvents} events in one request: ` +
-      'split the batch, or raise ingest.jsonMaxEvents',
-  );
 }

@@ -55,6 +55,8 @@ export const slotKind = {
   number: 3,
   /** An object, an array or a boolean. */
   other: 4,
+  /** Bytes that are not UTF-8, which are repaired when they are written. */
+  brokenString: 5,
 } as const;
 
 const use = { none: 0, filled: 1, column: 2 } as const;
@@ -117,6 +119,10 @@ export class EventSlots {
 
   isString(index: number): boolean {
     const kind = this.kind[index];
-    return kind === slotKind.plainString || kind === slotKind.escapedString;
+    return (
+      kind === slotKind.plainString ||
+      kind === slotKind.escapedString ||
+      kind === slotKind.brokenString
+    );
   }
 }

@@ -165,9 +165,18 @@ export class EventRowWriter {
     const slots = this.#slots;
     const label = slots.labels.keep(fieldKeyBytes[index]!);
     if (label < 0) return;
-    const escaped = slots.kind[index] === slotKind.escapedString;
-    const kind = escaped ? valueKind.escaped : valueKind.verbatim;
-    slots.labels.set(label, kind, slots.start[index]!, slots.end[index]!);
+    const { kind, start, end } = slots;
+    if (kind[index] === slotKind.brokenString) {
+      slots.labels.give(label, this.#repair(start[index]!, end[index]!));
+      return;
+    }
+    const escaped = kind[index] === slotKind.escapedString;
+    slots.labels.set(
+      label,
+      escaped ? valueKind.escaped : valueKind.verbatim,
+      start[index]!,
+      end[index]!,
+    );
   };
 
   /** Docker's lines end with the escape of a line break. */
@@ -211,7 +220,17 @@ export class EventRowWriter {
       return;
     }
     const { kind, start, end } = this.#slots;
+    if (kind[index] === slotKind.brokenString) {
+      const text = this.#repair(start[index]!, end[index]!);
+      this.#rows.bytes(text, 0, text.length);
+      return;
+    }
     this.#writeRange(kind[index] === slotKind.escapedString, start[index]!, end[index]!);
+  }
+
+  /** Each invalid sequence becomes U+FFFD. */
+  #repair(start: number, end: number): Buffer {
+    return Buffer.from(this.#bytes.toString('utf8', start, end));
   }
 
   #writeHexId(index: number): void {

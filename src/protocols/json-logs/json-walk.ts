@@ -8,7 +8,6 @@ import {
   quote,
   scanString,
   skipSpace,
-  skipValue,
   unescape,
 } from '../../codec/json-scanner.ts';
 
@@ -29,6 +28,23 @@ export function nextElement(body: Buffer, at: number): number {
   return at;
 }
 
+/** @returns the position of the first key of an object, or of its closing brace */
+export function firstMember(body: Buffer, at: number): number {
+  at = skipSpace(body, at + 1);
+  if (body[at] !== closeBrace && body[at] !== quote) failAt(body, at, 'a key in quotes');
+  return at;
+}
+
+/** @returns the position of the next key of an object, or of its closing brace */
+export function nextMember(body: Buffer, at: number): number {
+  at = skipSpace(body, at);
+  if (body[at] === closeBrace) return at;
+  if (body[at] !== comma) failAt(body, at, "',' or '}'");
+  at = skipSpace(body, at + 1);
+  if (body[at] !== quote) failAt(body, at, 'a key in quotes');
+  return at;
+}
+
 /**
  * Takes a member, whose key is a range of `source`, and whose value is at `at` of the body.
  * @returns the position after the value
@@ -40,15 +56,9 @@ export type TakeMember = (source: Buffer, start: number, end: number, at: number
  * @returns the position after the object. @throws AppError `malformed`
  */
 export function walkMembers(body: Buffer, at: number, take: TakeMember): number {
-  at = skipSpace(body, at + 1);
-  if (body[at] === closeBrace) return at + 1;
-  for (;;) {
-    if (body[at] !== quote) failAt(body, at, 'a key in quotes');
-    at = skipSpace(body, takeMember(body, at + 1, take));
-    if (body[at] === closeBrace) return at + 1;
-    if (body[at] !== comma) failAt(body, at, "',' or '}'");
-    at = skipSpace(body, at + 1);
-  }
+  at = firstMember(body, at);
+  while (body[at] !== closeBrace) at = nextMember(body, takeMember(body, at + 1, take));
+  return at + 1;
 }
 
 /** @param at the position after the opening quote of the key */
@@ -58,28 +68,4 @@ function takeMember(body: Buffer, at: number, take: TakeMember): number {
   const key = Buffer.allocUnsafe(~scanned - at);
   const keyLength = unescape(body, at, ~scanned, key);
   return take(key, 0, keyLength, expectColon(body, ~scanned + 1));
-}
-
-/**
- * Calls `take` for each member, with its key as written in the body.
- * @returns the position after the object. @throws AppError `malformed`
- */
-export function readObject(
-  body: Buffer,
-  at: number,
-  maxDepth: number,
-  take: (key: string, start: number, end: number) => void,
-): number {
-  at = skipSpace(body, at + 1);
-  if (body[at] === closeBrace) return at + 1;
-  for (;;) {
-    const keyEnd = endOfString(body, at, 'a key in quotes');
-    const start = expectColon(body, keyEnd);
-    const end = skipValue(body, start, maxDepth);
-    take(body.toString('latin1', at + 1, keyEnd - 1), start, end);
-    at = skipSpace(body, end);
-    if (body[at] === closeBrace) return at + 1;
-    if (body[at] !== comma) failAt(body, at, "',' or '}'");
-    at = skipSpace(body, at + 1);
-  }
 }

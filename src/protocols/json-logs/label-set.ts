@@ -104,6 +104,12 @@ export class LabelSet {
     return this.#append(at, source, start, end, origin);
   }
 
+  /** @returns the index of the label, or -1 */
+  indexOf(key: Buffer): number {
+    const at = this.#find(hashKey(key, 0, key.length), key, 0, key.length);
+    return this.#tableStamp[at] === this.#stamp ? this.#table[at]! : -1;
+  }
+
   /** Adds a field as a label. @returns -1 if the event has a label of this name */
   keep(key: Buffer): number {
     const at = this.#find(hashKey(key, 0, key.length), key, 0, key.length);

@@ -6,7 +6,7 @@ import type { IngestDescription, Protocol } from '../../model/protocol.ts';
 import type { RequestTarget } from '../../model/request.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
-import { tolerantEvents } from './event-reader.ts';
+import { openTolerantEvents } from './event-source.ts';
 import { toText } from './json-logs.ts';
 import type { LineFormat } from './text-lines.ts';
 
@@ -57,7 +57,7 @@ function wantsAccepted(target: RequestTarget | undefined): boolean {
 export function createLines({ ingest }: Config): Protocol {
   const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
   const decodeLines = createLinesDecoder();
-  const decodeDocument = createJsonLogsDecoder(tolerantEvents);
+  const decodeDocument = createJsonLogsDecoder(openTolerantEvents);
   return {
     name: 'lines',
     kind: 'http_json',

@@ -1,84 +1,126 @@
-/** Logs in the form of Datadog as JSON events of Weir, without building their objects. */
-import {
-  closeBracket,
-  failAt,
-  openBrace,
-  openBracket,
-  quote,
-  skipSpace,
-} from '../../../codec/json-scanner.ts';
-import { nextElement, readObject } from '../json-walk.ts';
-import { maxLabels } from '../label-set.ts';
-import { EventLines, tooManyLabels } from '../loki/loki-events.ts';
+/** Logs in the form of Datadog (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
+import { comma, quote, scanString, skipValue } from '../../../codec/json-scanner.ts';
+import { createKeyTable, findKey } from '../../../codec/key-table.ts';
+import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
+import { type EventSlots, field } from '../event-fields.ts';
+import { EventReader, plainEvents } from '../event-reader.ts';
+import { findFault } from '../event-row.ts';
+import type { OpenSource } from '../event-source.ts';
+import { type TakeMember, walkMembers } from '../json-walk.ts';
+import { labelOrigin, maxLabels, valueKind } from '../label-set.ts';
 
-/** @throws AppError `malformed` | `too_large` */
-export function* eachDatadogPiece(body: Buffer, maxDepth: number): Generator<Buffer> {
-  const lines = new EventLines(body.length, 'latin1');
-  let at = skipSpace(body, 0);
-  if (body[at] === openBracket) {
-    at = skipSpace(body, at + 1);
-    while (body[at] !== closeBracket) {
-      at = nextElement(body, addEvent(body, at, maxDepth, lines));
-      if (lines.isFull) yield lines.take();
-    }
-    at += 1;
-  } else {
-    at = addEvent(body, at, maxDepth, lines);
+const member = { tags: 0, status: 1, date: 2 } as const;
+const memberTable = createKeyTable(['ddtags', 'status', 'date']);
+const status = Buffer.from('status');
+const date = Buffer.from('date');
+const space = 0x20;
+const colon = 0x3a;
+/** Value of a tag that is only a name. */
+const noValue = Buffer.from('true');
+/** Bytes of a tag in its row beside its name and value. */
+const tagBytes = 16;
+
+/** `ddtags` are labels. `status` is the severity and `date` the time of a log without these. */
+export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
+  const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
+  let isEmpty = true;
+  let statusAt = -1;
+  let dateAt = -1;
+
+  const takeMember: TakeMember = (source, start, end, at) => {
+    isEmpty = false;
+    const known = findKey(memberTable, source, start, end);
+    if (known === member.tags && bytes[at] === quote) return readTags(bytes, at, slots);
+    if (known === member.status && bytes[at] === quote) statusAt = at;
+    else if (known === member.date) dateAt = at;
+    else return reader.readValue(source, start, end, at);
+    return skipValue(bytes, at, maxDepth - 1);
+  };
+
+  function readUnlessFilled(index: number, name: Buffer, at: number): void {
+    if (at < 0) return;
+    if (slots.isAbsent(index)) reader.readField(index, at);
+    else reader.readLabel(name, 0, name.length, at);
   }
-  at = skipSpace(body, at);
-  if (at < body.length) failAt(body, at, 'the end of the body');
-  yield lines.take();
+
+  return {
+    read(at) {
+      reader.clear();
+      isEmpty = true;
+      statusAt = -1;
+      dateAt = -1;
+      const end = walkMembers(bytes, at, takeMember);
+      readUnlessFilled(field.severity, status, statusAt);
+      readUnlessFilled(field.timestamp, date, dateAt);
+      return end;
+    },
+    // The Agent sends an empty object to learn whether the address takes logs.
+    findFault: () => (isEmpty ? undefined : findFault(slots)),
+  };
+};
+
+/** @param at the opening quote. @returns the position after the string */
+function readTags(bytes: Buffer, at: number, slots: EventSlots): number {
+  const scanned = scanString(bytes, at + 1);
+  const end = scanned < 0 ? ~scanned : scanned;
+  if (end - at > maxLabelBytes) throw tooManyLabelBytes();
+  const isDone = scanned >= 0 && readVerbatimTags(bytes, { start: at + 1, end }, slots);
+  if (!isDone) giveTags(JSON.parse(bytes.toString('utf8', at, end + 1)) as string, slots);
+  return end + 1;
 }
 
-/** @returns the position after the event */
-function addEvent(body: Buffer, at: number, maxDepth: number, lines: EventLines): number {
-  if (body[at] !== openBrace) failAt(body, at, 'an event');
-  const members: string[] = [];
-  const keys = new Set<string>();
-  let tags = '';
-  let status = '';
-  let date = '';
-  const end = readObject(body, at, maxDepth, (key, start, valueEnd) => {
-    const isString = body[start] === quote;
-    if (key === 'ddtags' && isString) {
-      tags = readTags(body, start, valueEnd);
-      return;
+/** @returns false if the log has a label of the name of a tag */
+function readVerbatimTags(
+  bytes: Buffer,
+  range: { readonly start: number; readonly end: number },
+  slots: EventSlots,
+): boolean {
+  const { labels } = slots;
+  for (let at = range.start; at < range.end; ) {
+    let tagEnd = at;
+    let nameEnd = -1;
+    for (; tagEnd < range.end && bytes[tagEnd] !== comma; tagEnd += 1) {
+      if (nameEnd < 0 && bytes[tagEnd] === colon) nameEnd = tagEnd;
     }
-    const value = body.toString('latin1', start, valueEnd);
-    if (key === 'status' && isString) status = value;
-    else if (key === 'date') date = value;
-    else {
-      keys.add(key);
-      members.push(`"${key}":${value}`);
-    }
-  });
-  if (tags !== '') members.push(`"labels":${tags}`);
-  if (status !== '') members.push(`"${keys.has('severity') ? 'status' : 'severity'}":${status}`);
-  if (date !== '') members.push(`"${keys.has('timestamp') ? 'date' : 'timestamp'}":${date}`);
-  // The Agent sends an empty object to learn whether the address takes logs.
-  if (members.length > 0) lines.add(members.join(','));
-  return end;
+    let start = at;
+    let end = tagEnd;
+    while (start < end && bytes[start] === space) start += 1;
+    while (start < end && bytes[end - 1] === space) end -= 1;
+    at = tagEnd + 1;
+    if (start === end) continue;
+    const { count } = labels;
+    const name = nameEnd < 0 ? end : nameEnd;
+    const index = labels.add(bytes, start, name, labelOrigin.labelsObject);
+    if (labels.count === count) return false;
+    if (nameEnd >= 0) labels.set(index, valueKind.verbatim, nameEnd + 1, end);
+    else giveValue(slots, index, noValue);
+  }
+  return true;
 }
 
-/**
- * Repeated names keep all values, with commas between them; a tag without a value is "true".
- * @returns a JSON object in the encoding of `latin1`, or '' without tags
- */
-function readTags(body: Buffer, start: number, end: number): string {
-  if (end - start > tooManyLabels.bytes) throw tooManyLabels.error();
-  const text = JSON.parse(body.toString('utf8', start, end)) as string;
+/** Repeated names keep all values, with commas between them. */
+function giveTags(text: string, slots: EventSlots): void {
   const tags = new Map<string, string>();
   for (const tag of text.split(',')) {
     // Enough for the event to be rejected.
     if (tags.size > maxLabels) break;
     const trimmed = tag.trim();
     if (trimmed === '') continue;
-    const colon = trimmed.indexOf(':');
-    const name = colon < 0 ? trimmed : trimmed.slice(0, colon);
-    const value = colon < 0 ? 'true' : trimmed.slice(colon + 1);
+    const colonAt = trimmed.indexOf(':');
+    const name = colonAt < 0 ? trimmed : trimmed.slice(0, colonAt);
+    const value = colonAt < 0 ? 'true' : trimmed.slice(colonAt + 1);
     const earlier = tags.get(name);
     tags.set(name, earlier === undefined ? value : `${earlier},${value}`);
   }
-  if (tags.size === 0) return '';
-  return Buffer.from(JSON.stringify(Object.fromEntries(tags))).toString('latin1');
+  for (const [name, value] of tags) {
+    const key = Buffer.from(name);
+    const index = slots.labels.add(key, 0, key.length, labelOrigin.labelsObject);
+    if (index >= 0) giveValue(slots, index, Buffer.from(value));
+  }
+}
+
+/** Values may stand in a column besides. */
+function giveValue(slots: EventSlots, index: number, value: Buffer): void {
+  slots.labels.give(index, value);
+  slots.addedBytes += tagBytes + 2 * value.length;
 }

@@ -51,7 +51,7 @@ test('a log of the Agent', async () => {
   );
 });
 
-test('fields of its own keep their names', async () => {
+test('fields of the event take precedence over those of Datadog', async () => {
   const [row] = await rowsOf({ message: 'x', severity: 'ERROR', status: 'ok', ddtags: 7 });
   assert.equal(row?.severityText, 'ERROR');
   assert.deepEqual(
@@ -74,6 +74,23 @@ test('date is the time without a timestamp', async () => {
   assert.equal(dated?.timestamp, 1_795_341_600_123_000_000n);
   assert.equal(both?.timestamp, 1_795_341_600_456_000_000n);
   assert.deepEqual(both.logAttributes, new Map([['date', 'today']]));
+});
+
+test('a tag replaces a field of its name, also with an escape', async () => {
+  const [verbatim, escaped] = await rowsOf(
+    { message: 'x', env: 'field', ddtags: 'a:b,env:tag, k8s.pod.name:pod' },
+    { message: 'x', ddtags: 'env:"tag",env:2', env: 'field' },
+  );
+  assert.equal(verbatim?.k8sPod, 'pod');
+  assert.deepEqual(
+    verbatim.logAttributes,
+    new Map([
+      ['env', 'tag'],
+      ['a', 'b'],
+      ['k8s.pod.name', 'pod'],
+    ]),
+  );
+  assert.deepEqual(escaped?.logAttributes, new Map([['env', '"tag",2']]));
 });
 
 test('one log needs no array, and many arrive in order', async () => {
@@ -106,10 +123,10 @@ for (const probe of ['{}', '[]', '[{}]']) {
 
 suite('refuses', () => {
   const bodies: readonly (readonly [string, RegExp])[] = [
-    ['', /an event/],
-    ['7', /an event/],
-    ['[7]', /an event/],
-    ['[{"message":"x"},]', /an element/],
+    ['', /an object or an array/],
+    ['7', /an object or an array/],
+    ['[7]', /not an object/],
+    ['[{"message":"x"},]', /a value/],
     ['[{"message":"x"} {}]', /',' or '\]'/],
     ['[{"message":"x"}] x', /the end of the body/],
     ['[{"message":"x"', /ends at byte/],

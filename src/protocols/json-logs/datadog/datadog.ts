@@ -1,10 +1,8 @@
 /** Datadog's logs intake, version 2 (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
-import { AppError } from '../../../model/errors.ts';
 import type {
   EncodedProblem,
   IngestDescription,
@@ -12,10 +10,10 @@ import type {
   Protocol,
   Reply,
 } from '../../../model/protocol.ts';
-import { eachDatadogPiece } from './datadog-events.ts';
-import { createPiecesDecoder } from '../decode-lines.ts';
+import { createJsonLogsDecoder } from '../decode.ts';
+import { openDatadogLogs } from './datadog-events.ts';
 
-/** The body as sent, its events, their rows, and the copy of these for the queue. */
+/** The body as sent, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 8;
 const json = 'application/json';
 
@@ -59,7 +57,7 @@ const description: IngestDescription = {
 
 export function createDatadog({ ingest }: Config): Protocol {
   const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
-  const decode = createPiecesDecoder();
+  const decode = createJsonLogsDecoder(openDatadogLogs);
   return {
     name: 'datadog',
     kind: 'http_json',
@@ -80,12 +78,7 @@ export function createDatadog({ ingest }: Config): Protocol {
     },
     heapBytesPerBodyByte,
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
-    decode: (body, _format, { limits }) => {
-      if (!isUtf8(body)) {
-        throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
-      }
-      return decode(eachDatadogPiece(body, limits.maxDepth), limits);
-    },
+    decode: (body, _format, { limits }) => decode(body, limits),
     reply,
     encodeProblem: ({ status, title, detail }) => encodeError(status, title, detail),
   };

@@ -10,7 +10,7 @@ import { createSlicedDecoder, type Decoding } from '../../../codec/sliced-decode
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
-import { tooManyEvents, unreadableTime } from '../decode.ts';
+import { tooManyEvents, unreadableTime } from '../event-batch.ts';
 import type { EventSlots } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
 import { EventRowWriter, findFault } from '../event-row.ts';

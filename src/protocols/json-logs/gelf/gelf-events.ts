@@ -1,7 +1,7 @@
 /** Messages of GELF 1.1 (https://go2docs.graylog.org/current/getting_in_log_data/gelf.html). */
 import { skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
-import type { OpenSource } from '../decode-lines.ts';
+import type { OpenSource } from '../event-source.ts';
 import { slotKind, field } from '../event-fields.ts';
 import { EventReader, plainEvents } from '../event-reader.ts';
 import { findFault } from '../event-row.ts';

@@ -1,7 +1,9 @@
-/** A push request of Loki in protobuf (logproto.PushRequest) as events, one in each line. */
+/** A push request of Loki in protobuf (logproto.PushRequest): fills slots with its entries. */
 import { ProtobufWire, toTag, wireType } from '../../../codec/protobuf-wire.ts';
 import { AppError } from '../../../model/errors.ts';
-import { EventLines, tooManyLabels, toMembers } from './loki-events.ts';
+import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
+import { field } from '../event-fields.ts';
+import type { EntrySlots, TextRange } from './loki-entry.ts';
 
 const tag = {
   stream: toTag(1, wireType.bytes),
@@ -17,94 +19,152 @@ const tag = {
 };
 const label = /\s*([^\s=,{}"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*(?:,|$)/y;
 
-/** @throws AppError `malformed` | `too_large` */
-export function* eachProtobufPiece(body: Buffer): Generator<Buffer> {
+/** More than the digits of an int64, in ns. */
+const timeBytes = 40;
+
+interface ProtobufStream {
+  /** Of its message. */
+  readonly start: number;
+  readonly end: number;
+  /** A JSON object of labels. */
+  readonly labels: Buffer;
+}
+
+/** A request with what its entries refer to behind it. */
+export interface PushRequest {
+  readonly bytes: Buffer;
+  readonly streams: readonly ProtobufStream[];
+}
+
+/** Labels may follow the entries of their stream. @throws AppError `malformed` */
+export function openPushRequest(body: Buffer): PushRequest {
   const wire = new ProtobufWire(body);
-  const lines = new EventLines(body.length, 'utf8');
+  const streams: ProtobufStream[] = [];
   while (wire.at < body.length) {
-    const field = wire.tag(body.length);
-    if (field !== tag.stream) {
-      wire.skip(field, body.length);
+    const read = wire.tag(body.length);
+    if (read !== tag.stream) {
+      wire.skip(read, body.length);
       continue;
     }
     const end = wire.lengthEnd(body.length);
     const start = wire.at;
-    const labels = readLabels(wire, end);
-    for (wire.at = start; wire.at < end; ) {
-      const inner = wire.tag(end);
-      if (inner !== tag.entry) {
-        wire.skip(inner, end);
-        continue;
-      }
-      lines.add(labels + readEntry(wire, wire.lengthEnd(end)));
-      if (lines.isFull) yield lines.take();
-    }
+    streams.push({ start, end, labels: Buffer.from(readLabels(wire, end)) });
   }
-  yield lines.take();
+  const labels = streams.map((stream) => stream.labels);
+  return { bytes: Buffer.concat([body, ...labels, Buffer.alloc(timeBytes)]), streams };
 }
 
-/** Labels may follow the entries. */
+/** @yields the bytes of each entry with its labels. @throws AppError `malformed` */
+export function* eachProtobufEntry(
+  { bytes, streams }: PushRequest,
+  entry: EntrySlots,
+): Generator<number> {
+  const wire = new ProtobufWire(bytes);
+  const reader = new EntryMessage(wire, entry);
+  let labelsAt = bytes.length - timeBytes;
+  for (const { labels } of streams) labelsAt -= labels.length;
+  for (const { start, end, labels } of streams) {
+    for (wire.at = start; wire.at < end; ) {
+      const read = wire.tag(end);
+      if (read !== tag.entry) {
+        wire.skip(read, end);
+        continue;
+      }
+      const entryEnd = wire.lengthEnd(end);
+      const entryBytes = entryEnd - wire.at;
+      entry.clear();
+      entry.readLabels(labelsAt);
+      reader.read(entryEnd);
+      yield labels.length + entryBytes + timeBytes;
+    }
+    labelsAt += labels.length;
+  }
+}
+
+class EntryMessage {
+  readonly #wire: ProtobufWire;
+  readonly #entry: EntrySlots;
+
+  constructor(wire: ProtobufWire, entry: EntrySlots) {
+    this.#wire = wire;
+    this.#entry = entry;
+  }
+
+  /** Reads the message from the cursor to `end`. */
+  read(end: number): void {
+    const wire = this.#wire;
+    let line: TextRange = { start: end, end };
+    while (wire.at < end) {
+      const read = wire.tag(end);
+      if (read === tag.time) this.#readTime(wire.lengthEnd(end));
+      else if (read === tag.line) line = readText(wire, end);
+      else if (read === tag.metadata) this.#readMetadata(wire.lengthEnd(end));
+      else wire.skip(read, end);
+    }
+    this.#entry.setText(field.message, line);
+  }
+
+  /** Writes the time as text behind the request: a slot is a range of its bytes. */
+  #readTime(end: number): void {
+    const wire = this.#wire;
+    let seconds = 0n;
+    let nanos = 0n;
+    while (wire.at < end) {
+      const read = wire.tag(end);
+      if (read === tag.seconds) seconds = wire.int64(end);
+      else if (read === tag.nanos) nanos = wire.int64(end);
+      else wire.skip(read, end);
+    }
+    const { bytes } = wire;
+    const start = bytes.length - timeBytes;
+    const length = bytes.write(String(seconds * 1_000_000_000n + nanos), start, 'latin1');
+    this.#entry.setText(field.timestamp, { start, end: start + length });
+  }
+
+  #readMetadata(end: number): void {
+    const wire = this.#wire;
+    let name: TextRange = { start: end, end };
+    let value = name;
+    while (wire.at < end) {
+      const read = wire.tag(end);
+      if (read === tag.name) name = readText(wire, end);
+      else if (read === tag.value) value = readText(wire, end);
+      else wire.skip(read, end);
+    }
+    this.#entry.setLabel(name, value);
+  }
+}
+
+function readText(wire: ProtobufWire, end: number): TextRange {
+  const textEnd = wire.lengthEnd(end);
+  const start = wire.at;
+  wire.at = textEnd;
+  return { start, end: textEnd };
+}
+
+/** @returns a JSON object of the labels of the stream from the cursor to `end` */
 function readLabels(wire: ProtobufWire, end: number): string {
-  let labels = '';
+  let labels = '{}';
   while (wire.at < end) {
-    const field = wire.tag(end);
-    if (field === tag.labels) labels = toMembers(parseLabels(readText(wire, end)));
-    else wire.skip(field, end);
+    const read = wire.tag(end);
+    if (read === tag.labels) {
+      const range = readText(wire, end);
+      labels = toJson(parseLabels(wire.bytes.toString('utf8', range.start, range.end)));
+    } else {
+      wire.skip(read, end);
+    }
   }
   return labels;
 }
 
-/** @returns the members of the event */
-function readEntry(wire: ProtobufWire, end: number): string {
-  let time = '';
-  let line = '';
-  const metadata: [string, string][] = [];
-  while (wire.at < end) {
-    const field = wire.tag(end);
-    if (field === tag.time) time = readTime(wire, wire.lengthEnd(end));
-    else if (field === tag.line) line = readText(wire, end);
-    else if (field === tag.metadata) metadata.push(readPair(wire, wire.lengthEnd(end)));
-    else wire.skip(field, end);
-  }
-  const timeMember = time === '' ? '' : `"timestamp":"${time}",`;
-  return `${toMembers(metadata)}${timeMember}"message":${JSON.stringify(line)}`;
-}
-
-/** @returns nanoseconds since 1970 */
-function readTime(wire: ProtobufWire, end: number): string {
-  let seconds = 0n;
-  let nanos = 0n;
-  while (wire.at < end) {
-    const field = wire.tag(end);
-    if (field === tag.seconds) seconds = wire.int64(end);
-    else if (field === tag.nanos) nanos = wire.int64(end);
-    else wire.skip(field, end);
-  }
-  return String(seconds * 1_000_000_000n + nanos);
-}
-
-function readPair(wire: ProtobufWire, end: number): [string, string] {
-  let name = '';
-  let value = '';
-  while (wire.at < end) {
-    const field = wire.tag(end);
-    if (field === tag.name) name = readText(wire, end);
-    else if (field === tag.value) value = readText(wire, end);
-    else wire.skip(field, end);
-  }
-  return [name, value];
-}
-
-function readText(wire: ProtobufWire, end: number): string {
-  const textEnd = wire.lengthEnd(end);
-  const text = wire.bytes.toString('utf8', wire.at, textEnd);
-  wire.at = textEnd;
-  return text;
+function toJson(labels: readonly (readonly [string, string])[]): string {
+  const members = labels.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `{${members.join(',')}}`;
 }
 
 /** @param text `{name="value", …}`, in the quotes of Go */
 function parseLabels(text: string): [string, string][] {
-  if (text.length > tooManyLabels.bytes) throw tooManyLabels.error();
+  if (text.length > maxLabelBytes) throw tooManyLabelBytes();
   const inner = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]?.trim();
   if (inner === undefined) throw unreadableLabels(text);
   const labels: [string, string][] = [];

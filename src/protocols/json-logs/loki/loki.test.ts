@@ -78,6 +78,30 @@ for (const [mediaType, encode] of encodings) {
       });
     }
 
+    test('detected_level is the severity of entries without another', async () => {
+      const labels = { detected_level: 'warn', job: 'a' };
+      const metadata = { level: 'error' };
+      const entries = [
+        { time, line: 'x' },
+        { time, line: 'y', metadata },
+      ];
+      const [detected, own] = await rowsOf(encode([{ labels, entries }]), mediaType);
+      assert.equal(detected?.severityText, 'WARN');
+      assert.equal(own?.severityText, 'ERROR');
+      for (const row of [detected, own]) {
+        assert.deepEqual(row?.logAttributes, new Map(Object.entries(labels)));
+      }
+    });
+
+    test('metadata replaces a label of its name', async () => {
+      const labels = { user: 'a', host: 'b' };
+      const metadata = { user: 'c', host: 'd' };
+      const body = encode([{ labels, entries: [{ time, line: 'x', metadata }] }]);
+      const [row] = await rowsOf(body, mediaType);
+      assert.equal(row?.host, 'd');
+      assert.deepEqual(row.logAttributes, new Map([['user', 'c']]));
+    });
+
     test('labels named as a field of the event stay', async () => {
       for (const name of ['message', 'timestamp', 'labels']) {
         const body = encode([{ labels: { [name]: 'y' }, entries: [{ time, line: 'x' }] }]);
@@ -136,6 +160,42 @@ test('both encodings have the same rows', async () => {
       );
       assert.deepEqual(first, second);
     }),
+  );
+});
+
+test('members of a request in JSON may have any order', async () => {
+  const values = `[["${time}","x"]]`;
+  const stream = `{"values":${values},"other":[1],"stream":{"app":"shop"}}`;
+  const body = Buffer.from(`{"before":{},"streams":[${stream}],"after":7}`);
+  const [row] = await rowsOf(body, json);
+  assert.equal(row?.serviceName, 'shop');
+  assert.equal(row.body, 'x');
+});
+
+test('texts in protobuf that are not UTF-8 are repaired', async () => {
+  const broken = Buffer.from('a\xff', 'latin1');
+  const pair = (name: Buffer, value: Buffer) =>
+    bytesField(3, Buffer.concat([bytesField(1, name), bytesField(2, value)]));
+  const entry = Buffer.concat([
+    bytesField(2, broken),
+    pair(Buffer.from('user'), broken),
+    pair(broken, Buffer.from('y')),
+    pair(Buffer.from('host'), broken),
+    pair(Buffer.from('hostname'), broken),
+  ]);
+  const labels = bytesField(1, Buffer.from('{b="\xff"}', 'latin1'));
+  const body = bytesField(1, Buffer.concat([bytesField(2, entry), labels]));
+  const [row] = await rowsOf(body, protobuf);
+  assert.equal(row?.body, 'a\ufffd');
+  assert.equal(row.host, 'a\ufffd');
+  assert.deepEqual(
+    row.logAttributes,
+    new Map([
+      ['b', '\ufffd'],
+      ['user', 'a\ufffd'],
+      ['a\ufffd', 'y'],
+      ['hostname', 'a\ufffd'],
+    ]),
   );
 });
 

@@ -1,5 +1,4 @@
 /** Loki's push API: streams of entries, in JSON or in protobuf with snappy. */
-import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
@@ -14,9 +13,7 @@ import type {
   Reply,
   Unframed,
 } from '../../../model/protocol.ts';
-import { createPiecesDecoder } from '../decode-lines.ts';
-import { eachJsonPiece } from './loki-json.ts';
-import { eachProtobufPiece } from './loki-protobuf.ts';
+import { createPushDecoder } from './push-decoder.ts';
 
 /** The body as sent, entries as events, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -64,7 +61,7 @@ const description: IngestDescription = {
 
 export function createLoki({ ingest }: Config): Protocol {
   const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
-  const decode = createPiecesDecoder();
+  const decode = createPushDecoder();
   return {
     name: 'loki',
     kind: 'http_json',
@@ -87,13 +84,8 @@ export function createLoki({ ingest }: Config): Protocol {
     heapBytesPerBodyByte,
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     unframe,
-    decode: (body, { mediaType }, { limits }) => {
-      if (mediaType === protobuf) return decode(eachProtobufPiece(body), limits);
-      if (!isUtf8(body)) {
-        throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
-      }
-      return decode(eachJsonPiece(body), limits);
-    },
+    decode: (body, { mediaType }, { limits }) =>
+      decode(body, mediaType === protobuf ? 'protobuf' : 'json', limits),
     reply,
     encodeProblem,
   };

@@ -4,7 +4,7 @@
  */
 import { openBrace, skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
-import type { OpenSource } from '../decode-lines.ts';
+import type { OpenSource } from '../event-source.ts';
 import { field, slotKind } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
 import { findFault } from '../event-row.ts';

@@ -1,0 +1,102 @@
+/** The rows, rejections and warnings of the events of one body. */
+import { Rejections } from '../../codec/rejections.ts';
+import type { RowWriter } from '../../codec/row-writer.ts';
+import type { Batch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
+import type { DecodeLimits } from '../../model/protocol.ts';
+import type { EventSlots } from './event-fields.ts';
+import { EventRowWriter } from './event-row.ts';
+import type { EventWorkspace } from './event-workspace.ts';
+
+export const unreadableTime = 'unreadable time: stored with the time of receipt';
+
+export class EventBatch {
+  readonly #slots: EventSlots;
+  readonly #rows: RowWriter;
+  readonly #limits: DecodeLimits;
+  readonly #rejections: Rejections;
+  #writer: EventRowWriter;
+  #unreadableTimes = 0;
+  #count = 0;
+
+  /** @param bytes of which slots are ranges */
+  constructor(bytes: Buffer, { slots, rows }: EventWorkspace, limits: DecodeLimits) {
+    this.#slots = slots;
+    this.#rows = rows;
+    this.#limits = limits;
+    this.#rejections = new Rejections(limits.maxRejections);
+    this.#writer = new EventRowWriter(bytes, slots, rows);
+  }
+
+  /** Whether further rejections are listed. */
+  get listsRejections(): boolean {
+    return this.#rejections.count < this.#limits.maxRejections;
+  }
+
+  /** Slots of further events are ranges of these bytes. */
+  continueIn(bytes: Buffer): void {
+    this.#unreadableTimes += this.#writer.unreadableTimes;
+    this.#writer = new EventRowWriter(bytes, this.#slots, this.#rows);
+  }
+
+  /** @param fault as of `EventSource.findFault`. @throws AppError `too_large` */
+  take(fault: string | undefined, eventBytes: number): void {
+    if (fault === '') this.write(eventBytes);
+    else if (fault !== undefined) this.reject(fault);
+  }
+
+  /**
+   * Writes the event in the slots. @param eventBytes its length, which bounds its row
+   * @throws AppError `too_large`
+   */
+  write(eventBytes: number): void {
+    this.#begin();
+    this.#writer.write(eventBytes);
+  }
+
+  /** @param example shown to the sender only. @throws AppError `too_large` */
+  reject(reason: string, example = ''): void {
+    this.#rejections.add(this.#begin(), reason, 1, example);
+  }
+
+  /** @throws AppError `malformed` if all events were rejected */
+  finish(): Batch {
+    const rejections = this.#rejections.toBatch();
+    const rows = this.#count - rejections.rejectedCount;
+    if (rows === 0 && this.#count > 0) {
+      const reason = rejections.rejected[0]?.reason ?? 'not acceptable';
+      throw new AppError(
+        'malformed',
+        `cannot accept any of ${this.#count} events; the first: ${reason}`,
+      );
+    }
+    const times = this.#unreadableTimes + this.#writer.unreadableTimes;
+    const warnings = new Map(times > 0 ? [[unreadableTime, times]] : []);
+    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings };
+  }
+
+  /** @returns the index of the event */
+  #begin(): number {
+    const { maxEvents } = this.#limits;
+    if (this.#count >= maxEvents) throw tooManyEvents(maxEvents);
+    return this.#count++;
+  }
+}
+
+export function tooManyEvents(maxEvents: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot accept more than ${maxEvents} events in one request: ` +
+      'split the batch, or raise ingest.jsonMaxEvents',
+  );
+}
+
+/** Labels of a stream, metadata or tags in one place. */
+export const maxLabelBytes = 64 * 1024;
+
+export function tooManyLabelBytes(): AppError {
+  return new AppError(
+    'malformed',
+    `cannot accept labels of over ${maxLabelBytes} bytes in one place`,
+  );
+}
