@@ -130,7 +130,7 @@ function previewTransformRoute({ directory }: AdminContext): AdminRoute {
     response: transformPreviewAnswer,
     handle: async ({ accountId, params: { receiverId }, body }) => {
       const { kind, transform } = await find(directory, accountId, receiverId);
-      const steps = body.transform ?? transform ?? [];
+      const steps = body.transform ?? transform;
       checkTransform(kind, steps);
       const previewed = await previewTransform(steps, body.samples);
       const results = previewed.map(({ after, changes }) => ({

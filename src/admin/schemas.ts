@@ -123,7 +123,7 @@ export const receiverAnswer = z.object({
   active: z.boolean().meta({ description: 'Only an active receiver accepts data.' }),
   allowedCidrs,
   limits: z.object(limitFields),
-  transform: transformSchema.optional().meta({ description: 'Absent = none.' }),
+  transform: transformSchema,
   createdAt: time,
   url: z.url().optional().meta({
     description: 'The exact URL to send to (kinds http_json and otlp).',

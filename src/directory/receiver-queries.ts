@@ -110,7 +110,7 @@ async function updateReceiver(
   return after;
 }
 
-function toRow({ limits, active, allowedCidrs, transform = [], ...same }: Receiver): ReceiverRow {
+function toRow({ limits, active, allowedCidrs, transform, ...same }: Receiver): ReceiverRow {
   return {
     ...same,
     ...limits,
@@ -128,6 +128,6 @@ function toReceiver(row: ReceiverRow): Receiver {
     active: active === 1,
     allowedCidrs: JSON.parse(allowedCidrs) as string[],
     limits: { eventsPerSecond, burstEvents, maxBodyBytes },
-    ...(transform !== null && { transform: JSON.parse(transform) as TransformStep[] }),
+    transform: transform === null ? [] : (JSON.parse(transform) as TransformStep[]),
   };
 }

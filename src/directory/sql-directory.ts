@@ -55,8 +55,8 @@ async function insertSeed(
   const limits = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
   for (const { receiverId, name, kind } of seed.receivers) {
     const owner = { accountId, streamId, createdAt };
-    const access = { active: true, allowedCidrs: [], limits };
-    await insertReceiver(tx, { receiverId, name, kind, ...owner, ...access });
+    const settings = { active: true, allowedCidrs: [], limits, transform: [] };
+    await insertReceiver(tx, { receiverId, name, kind, ...owner, ...settings });
   }
   for (const token of seed.tokens) {
     const bound = { accountIds: [accountId], allAccounts: false, expiresAt: null };

@@ -154,7 +154,7 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     // What the transform drops is accepted: its sender must not send it again.
     const reply = protocol.reply(decoded, format, target);
     const decodedBytes = message.length + decoded.payload.length;
-    const batch = await transform(decoded, receiver.transform ?? [], (bytes) =>
+    const batch = await transform(decoded, receiver.transform, (bytes) =>
       admitted.memory.coverHeap(decodedBytes + bytes),
     );
     const record = idempotency && { ...idempotency, answer: encodeReply(reply) };

@@ -45,8 +45,8 @@ export interface Receiver {
   /** CIDR ranges that may send; empty = any. */
   readonly allowedCidrs: readonly string[];
   readonly limits: ReceiverLimits;
-  /** Changes to its logs before they are stored; absent = none. */
-  readonly transform?: readonly TransformStep[] | undefined;
+  /** Changes to its logs before they are stored; empty = none. */
+  readonly transform: readonly TransformStep[];
   readonly createdAt: string;
 }
 

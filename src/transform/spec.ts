@@ -6,6 +6,7 @@ import { redactedKinds, type TransformStep } from '../model/transform.ts';
 const maxSteps = 20;
 /** In instructions: 64 KiB of text take up to 2 s with as many. */
 const maxPatternSize = 500;
+const maxPatternsSize = 1000;
 
 const field = z.string().min(1).max(200).meta({
   description:
@@ -73,10 +74,33 @@ const step = z.discriminatedUnion('type', [
 export const transformSchema = z
   .array(step)
   .max(maxSteps)
+  .superRefine((steps, context) => {
+    const size = steps.flatMap(patternsOf).reduce((sum, text) => sum + sizeOf(text), 0);
+    if (size <= maxPatternsSize) return;
+    const message =
+      `has patterns that are too large: together they compile to ${size} instructions of at ` +
+      `most ${maxPatternsSize}; use fewer or shorter ones`;
+    context.addIssue({ code: 'custom', message });
+  })
   .meta({
     description: `Steps that change or drop logs before they are stored; at most ${maxSteps}.`,
     example: [{ type: 'redact', kinds: ['card', 'token'], replacement: '[redacted]' }],
   }) satisfies z.ZodType<readonly TransformStep[]>;
+
+function patternsOf(step: TransformStep): string[] {
+  const pattern = 'pattern' in step ? step.pattern : undefined;
+  const matches = 'where' in step ? step.where?.matches : undefined;
+  return [pattern, matches].filter((text) => text !== undefined);
+}
+
+/** In instructions; 0 for a pattern that is reported by itself. */
+function sizeOf(text: string): number {
+  try {
+    return RE2JS.compile(text).programSize();
+  } catch {
+    return 0;
+  }
+}
 
 function faultOf(text: string): string | undefined {
   try {

@@ -35,8 +35,6 @@ test('creates an active, unlimited receiver and answers its exact URL', async ()
     body: { name: 'web', kind: 'http_json', streamId, allowedCidrs: ['10.1.2.3/8', '::1'] },
   });
   const { receiverId } = receiver;
-  assert.deepEqual(receiver.transform ?? [], []);
-  delete (receiver as { transform?: unknown }).transform;
   assert.deepEqual(receiver, {
     receiverId,
     accountId,
@@ -46,6 +44,7 @@ test('creates an active, unlimited receiver and answers its exact URL', async ()
     active: true,
     allowedCidrs: ['10.0.0.0/8', '::1/128'],
     limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
+    transform: [],
     createdAt: new Date(nowMs).toISOString(),
     url: `https://in.example/v1/receivers/${receiverId}/logs`,
     linesUrl: `https://in.example/v1/receivers/${receiverId}/lines`,

@@ -127,6 +127,7 @@ export async function createTenant(directory: Directory, name: string): Promise<
     active: true,
     allowedCidrs: [],
     limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
+    transform: [],
   });
   const view = await directory.createView({ accountId, name, query: '' }, 10);
   return { account, stream, receiver, view };

@@ -32,6 +32,7 @@ export async function createParts(directory: Directory): Promise<Parts> {
     active: true,
     allowedCidrs: [],
     limits: { eventsPerSecond: 100, burstEvents: null, maxBodyBytes: 4096 },
+    transform: [],
   });
   return { account, stream, receiver };
 }

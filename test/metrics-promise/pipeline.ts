@@ -126,6 +126,7 @@ export class Pipeline {
       active: true,
       allowedCidrs: [],
       limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
+      transform: [],
     });
     return receiverId;
   }

@@ -245,6 +245,7 @@ export function addReceiver(
     active: true,
     allowedCidrs: [],
     limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
+    transform: [],
     createdAt: '2026-01-01T00:00:00.000Z',
     ...fields,
   };

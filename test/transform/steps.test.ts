@@ -232,6 +232,10 @@ const invalid: Readonly<Record<string, [steps: unknown, message: RegExp]>> = {
     [{ type: 'redact', pattern: '(?:.{1000}){1}.{1000}' }],
     /compiles to 2\d{3} instructions of at most 500/,
   ],
+  'patterns that are too large together': [
+    Array(3).fill({ type: 'redact', pattern: '\\w{1,200}' }),
+    /together they compile to 1\d{3} instructions of at most 1000/,
+  ],
   'an unknown step': [[{ type: 'eval' }], /parse.*sample/s],
   'a pattern without a named group': [[{ type: 'extract', pattern: 'x(y)' }], /no named group/],
   'a condition with both forms': [

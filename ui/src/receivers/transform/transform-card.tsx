@@ -19,7 +19,7 @@ import { examples, isFault, readSteps, toText, withStep } from './transform-text
 import { type Trial, useTrial } from './use-trial.ts';
 
 export function TransformCard({ receiver }: { receiver: Receiver }) {
-  const saved = receiver.transform ?? [];
+  const saved = receiver.transform;
   const [isOpen, setIsOpen] = useState(saved.length > 0);
   return (
     <Card title="Transform">
