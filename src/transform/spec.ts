@@ -87,10 +87,10 @@ export const transformSchema = z
     example: [{ type: 'redact', kinds: ['card', 'token'], replacement: '[redacted]' }],
   }) satisfies z.ZodType<readonly TransformStep[]>;
 
-function patternsOf(step: TransformStep): string[] {
-  const pattern = 'pattern' in step ? step.pattern : undefined;
-  const matches = 'where' in step ? step.where?.matches : undefined;
-  return [pattern, matches].filter((text) => text !== undefined);
+function patternsOf(one: TransformStep): string[] {
+  const own = 'pattern' in one ? one.pattern : undefined;
+  const ofCondition = 'where' in one ? one.where?.matches : undefined;
+  return [own, ofCondition].filter((text) => text !== undefined);
 }
 
 /** In instructions; 0 for a pattern that is reported by itself. */

@@ -118,15 +118,14 @@ export class Pipeline {
   }
 
   async createReceiver(streamId: string): Promise<string> {
+    const settings = { active: true, allowedCidrs: [], transform: [] };
     const { receiverId } = await this.parts.directory.createReceiver({
+      ...settings,
       accountId: this.accountId,
       streamId,
       name: 'receiver',
       kind: 'prometheus',
-      active: true,
-      allowedCidrs: [],
       limits: { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null },
-      transform: [],
     });
     return receiverId;
   }

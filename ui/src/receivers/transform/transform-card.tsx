@@ -58,7 +58,7 @@ function TransformDraft({ receiver, saved, onClose }: TransformDraftProps) {
           body: { transform },
         }),
       ),
-    ({ transform = [] }) => {
+    ({ transform }) => {
       if (transform.length === 0) {
         toast('Removed the transform; logs are stored as they arrive within 5 seconds');
         return onClose();
