@@ -15,6 +15,7 @@ test('round-trips the fields of a receiver', () => {
     active: false,
     allowedCidrs: ['10.0.0.0/8', '2001:db8::/32'],
     limits: { eventsPerSecond: 5000, burstEvents: null, maxBodyBytes: 1024 },
+    transform: [],
     createdAt: '',
   };
   const { name, active, allowedCidrs, limits } = receiver;
