@@ -1,6 +1,6 @@
 /** Aggregates of the floats of a group: series are added one by one, to all steps at once. */
 import { quantile } from './functions/quantile.ts';
-import { MeanOfFloats } from './functions/over-time.ts';
+import { MeanOfFloats } from './functions/sums.ts';
 import { roundingLoss } from './histogram/kahan.ts';
 import type { Aggregation } from './parser/ast.ts';
 import { type GridSeries, kind } from './values.ts';

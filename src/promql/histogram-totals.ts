@@ -4,7 +4,7 @@ import { type Aggregation, withoutParens } from './parser/ast.ts';
 import { HistogramSum, MixedSchemasError } from './histogram/histogram-sum.ts';
 import type { Histogram } from './histogram/histogram.ts';
 import { metricName } from './labels.ts';
-import { MeanOfHistograms } from './functions/over-time.ts';
+import { MeanOfHistograms } from './functions/sums.ts';
 import { type GridSeries, histogramAt } from './values.ts';
 
 interface HistogramTotal {

@@ -5,6 +5,7 @@ import { HistogramSum, MixedSchemasError } from '../histogram/histogram-sum.ts';
 import type { Histogram } from '../histogram/histogram.ts';
 import { KahanSum } from '../histogram/kahan.ts';
 import { metricName } from '../labels.ts';
+import { averageFloats, MeanOfHistograms, sumFloats } from './sums.ts';
 import { quantile } from './quantile.ts';
 import type { RangeWindow } from '../selection.ts';
 import { executionError } from '../errors.ts';
@@ -46,10 +47,7 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   ts_of_min_over_time: ofFloats(
     (window) => window.times[extremeIndex(window, (a, b) => a <= b)]! / 1000,
   ),
-  sum_over_time: ofOneKind(
-    (window) => sumOf(window).value(),
-    (all, context) => sumHistograms(all, context),
-  ),
+  sum_over_time: ofOneKind(sumFloats, (all, context) => sumHistograms(all, context)),
   avg_over_time: ofOneKind(averageFloats, (all, context) => averageHistograms(all, context)),
   stddev_over_time: ofFloats((window) => Math.sqrt(variance(window))),
   stdvar_over_time: ofFloats(variance),
@@ -135,48 +133,6 @@ function ofOneKind(
   };
 }
 
-function sumOf({ values, from, to }: RangeWindow): KahanSum {
-  const sum = new KahanSum(0);
-  for (let i = from; i < to; i++) sum.add(values[i]!);
-  return sum;
-}
-
-function averageFloats(window: RangeWindow): number {
-  const { values, from, to } = window;
-  const sum = sumOf(window);
-  if (Number.isFinite(sum.value())) return sum.quotient(to - from);
-  const mean = new MeanOfFloats();
-  for (const value of values.subarray(from, to)) mean.add(value);
-  return mean.value();
-}
-
-/** A mean that goes on without the sum once that overflows. */
-export class MeanOfFloats {
-  #sum = new KahanSum(0);
-  #count = 0;
-  #isMean = false;
-
-  add(value: number): void {
-    this.#count += 1;
-    if (!this.#isMean) {
-      const next = this.#sum.copy();
-      next.add(value);
-      if (!next.overflows() || this.#count === 1) {
-        this.#sum = next;
-        return;
-      }
-      this.#isMean = true;
-      this.#sum.divide(this.#count - 1);
-    }
-    this.#sum.scale((this.#count - 1) / this.#count);
-    this.#sum.add(value / this.#count);
-  }
-
-  value(): number {
-    return this.#isMean ? this.#sum.value() : this.#sum.quotient(this.#count);
-  }
-}
-
 const sumHistograms: HistogramsFunction = (histograms, context) => {
   const [first, ...others] = histograms;
   const sum = new HistogramSum(first!);
@@ -193,40 +149,6 @@ const averageHistograms: HistogramsFunction = (histograms, context) => {
   context.noteAggregated(histograms, reconciled);
   return mean.result();
 };
-
-export class MeanOfHistograms {
-  #sum: HistogramSum;
-  #count = 1;
-  #isMean = false;
-
-  constructor(first: Histogram) {
-    this.#sum = new HistogramSum(first);
-  }
-
-  /** @returns whether custom bounds differed. @throws MixedSchemasError */
-  add(histogram: Histogram): boolean {
-    this.#count += 1;
-    if (!this.#isMean) {
-      const next = this.#sum.copy();
-      const { reconciled } = next.add(histogram);
-      if (!next.overflows()) {
-        this.#sum = next;
-        return reconciled;
-      }
-      this.#isMean = true;
-      this.#sum.divide(this.#count - 1);
-    }
-    this.#sum.scale((this.#count - 1) / this.#count);
-    const part = new HistogramSum(histogram);
-    part.divide(this.#count);
-    return this.#sum.add(part.result()).reconciled;
-  }
-
-  result(): Histogram {
-    if (this.#isMean) return this.#sum.result();
-    return this.#sum.quotient(this.#count);
-  }
-}
 
 /** Welford's algorithm. */
 function variance({ values, from, to }: RangeWindow): number {
