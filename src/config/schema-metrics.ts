@@ -53,8 +53,8 @@ export const metricsSection = section({
     8_000_000,
     0,
     1_000_000_000,
-    'Samples of recent reads that stay in memory for the next, 16 bytes each, where no other ' +
-      'node inserts; 0 = none.',
+    'Samples of queried streams in memory, 16 bytes each, where no other node inserts; 0 = none. ' +
+      'Half of them are read ahead.',
   ),
   ...settingsOfOtlpMetrics(),
 });

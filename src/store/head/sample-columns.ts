@@ -55,7 +55,7 @@ export class SampleColumns {
   /** Both included. The arrays are views, which later samples do not change. */
   between(fromMs: number, untilMs: number): { times: Float64Array; values: Float64Array } {
     const from = this.#firstFrom(fromMs);
-    const to = this.#firstFrom(untilMs, { after: true });
+    const to = this.#firstFrom(untilMs + 1);
     return { times: this.#times.subarray(from, to), values: this.#values.subarray(from, to) };
   }
 
@@ -65,15 +65,29 @@ export class SampleColumns {
     return this.#times[at] === timeMs && isSame;
   }
 
-  #firstFrom(timeMs: number, { after = false } = {}): number {
-    let [low, high] = [0, this.#length];
+  #firstFrom(timeMs: number): number {
+    const times = this.#times;
+    let [low, high] = this.#near(timeMs);
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const time = this.#times[middle]!;
-      if (time < timeMs || (after && time === timeMs)) low = middle + 1;
+      if (times[middle]! < timeMs) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  /** Bounds of the search: scrapes at even intervals are where they are expected. */
+  #near(timeMs: number): [low: number, high: number] {
+    const times = this.#times;
+    const last = this.#length - 1;
+    if (last < 0 || timeMs <= times[0]!) return [0, 0];
+    if (timeMs > times[last]!) return [last + 1, last + 1];
+    const part = (timeMs - times[0]!) / (times[last]! - times[0]!);
+    const guess = Math.floor(part * last);
+    const [before, after] = [Math.max(0, guess - 2), Math.min(last, guess + 2)];
+    const low = times[before]! < timeMs ? before + 1 : 0;
+    const high = times[after]! >= timeMs ? after : last;
+    return [Math.min(low, high), high];
   }
 
   #grow(): void {

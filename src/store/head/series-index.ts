@@ -1,6 +1,6 @@
 /** The series of a stream on recent days: found by id, and by their labels. */
 
-import { type LabelMatcher, metricNameLabel, type Selector } from '../../model/metric-plan.ts';
+import type { LabelMatcher, Selector } from '../../model/metric-plan.ts';
 import { compareLabels, type Labels, labelValue } from '../../promql/labels.ts';
 import { matches } from '../../promql/matchers.ts';
 import type { SampleColumns } from './sample-columns.ts';
@@ -10,7 +10,9 @@ export interface IndexedSeries {
   readonly id: Uint32Array;
   readonly labels: Labels;
   /** Days since 1970 with a sample. */
-  readonly days: Set<number>;
+  readonly days: number[];
+  /** Place in the order of labels. */
+  rank: number;
   hasHistograms: boolean;
   /** Its samples, if they are in memory. */
   columns: SampleColumns | undefined;
@@ -20,10 +22,11 @@ const firstSlots = 1024;
 
 export class SeriesIndex {
   readonly #all: IndexedSeries[] = [];
-  readonly #byMetric = new Map<string, IndexedSeries[]>();
+  /** By names and values of labels. */
+  readonly #byLabel = new Map<string, Map<string, IndexedSeries[]>>();
   /** Positions in `#all` plus one, by the lowest bits of ids; 0 is free. */
   #slots = new Uint32Array(firstSlots);
-  /** Whether `#all` and each metric are in the order of labels. */
+  /** Whether `#all` is in the order of labels. */
   #isSorted = true;
 
   get size(): number {
@@ -43,21 +46,19 @@ export class SeriesIndex {
   add(id: Uint32Array, labels: Labels, days: Iterable<number>): IndexedSeries {
     const known = this.byId(id, 0);
     if (known !== undefined) {
-      for (const day of days) known.days.add(day);
+      for (const day of days) if (!known.days.includes(day)) known.days.push(day);
       return known;
     }
     const series: IndexedSeries = {
       id,
       labels,
-      days: new Set(days),
+      days: [...days],
+      rank: 0,
       hasHistograms: false,
       columns: undefined,
     };
     this.#all.push(series);
-    const metric = labelValue(labels, metricNameLabel);
-    const siblings = this.#byMetric.get(metric);
-    if (siblings === undefined) this.#byMetric.set(metric, [series]);
-    else siblings.push(series);
+    for (const [name, value] of labels) this.#addLabel(name, value, series);
     this.#isSorted = false;
     if (this.#all.length * 2 > this.#slots.length) this.#rebuildSlots(this.#slots.length * 2);
     else this.#slots[this.#slotOf(id, 0)] = this.#all.length;
@@ -71,7 +72,9 @@ export class SeriesIndex {
   find(selectors: readonly Selector[], fromDay: number, untilDay: number): IndexedSeries[] {
     this.#sort();
     const isThen = ({ days }: IndexedSeries) => {
-      for (const day of days) if (day >= fromDay && day <= untilDay) return true;
+      for (let i = 0; i < days.length; i++) {
+        if (days[i]! >= fromDay && days[i]! <= untilDay) return true;
+      }
       return false;
     };
     const [only] = selectors;
@@ -80,13 +83,34 @@ export class SeriesIndex {
       const tests = selectors.map((selector) => testOf(selector));
       return this.#all.filter((one) => isThen(one) && tests.some((test) => test(one.labels)));
     }
-    const test = testOf(only);
-    return this.#candidates(only).filter((one) => test(one.labels) && isThen(one));
+    const { candidates, rest } = this.#candidates(only);
+    const test = testOf(rest);
+    return candidates
+      .filter((one) => isThen(one) && test(one.labels))
+      .sort((left, right) => left.rank - right.rank);
   }
 
-  #candidates(selector: Selector): readonly IndexedSeries[] {
-    const metric = selector.find(({ name, type }) => name === metricNameLabel && type === 'equal');
-    return metric === undefined ? this.#all : (this.#byMetric.get(metric.value) ?? []);
+  #addLabel(name: string, value: string, series: IndexedSeries): void {
+    const byValue = this.#byLabel.get(name) ?? new Map<string, IndexedSeries[]>();
+    this.#byLabel.set(name, byValue);
+    const siblings = byValue.get(value);
+    if (siblings === undefined) byValue.set(value, [series]);
+    else siblings.push(series);
+  }
+
+  /** The fewest series with the value of a matcher, and the matchers that remain to be tested. */
+  #candidates(selector: Selector): { candidates: readonly IndexedSeries[]; rest: Selector } {
+    let candidates: readonly IndexedSeries[] = this.#all;
+    let best: LabelMatcher | undefined;
+    for (const matcher of selector) {
+      const { name, type, value } = matcher;
+      if (type !== 'equal' || value === '') continue;
+      const found = this.#byLabel.get(name)?.get(value) ?? [];
+      if (best !== undefined && found.length >= candidates.length) continue;
+      candidates = found;
+      best = matcher;
+    }
+    return { candidates, rest: selector.filter((matcher) => matcher !== best) };
   }
 
   #sort(): void {
@@ -95,7 +119,7 @@ export class SeriesIndex {
     const byLabels = (left: IndexedSeries, right: IndexedSeries) =>
       compareLabels(left.labels, right.labels);
     this.#all.sort(byLabels);
-    for (const series of this.#byMetric.values()) series.sort(byLabels);
+    for (const [rank, series] of this.#all.entries()) series.rank = rank;
     this.#rebuildSlots(this.#slots.length);
   }
 

@@ -110,15 +110,22 @@ export class StreamHead {
     }
   }
 
-  /** @param fromMs all samples from then on are in `loaded` */
+  /**
+   * @param fromMs all samples from then on are in `loaded`
+   * @returns the series that had no samples from then on
+   */
   keepSamples(fromMs: number, loaded: readonly LoadedSeries[]): IndexedSeries[] {
     // A read that outlives its head still gets its samples.
     const budget = this.#isClosed ? { samples: 0 } : this.#budget;
-    return loaded.map(({ series, times, values }) => {
+    const kept: IndexedSeries[] = [];
+    for (const { series, times, values } of loaded) {
+      // Another read was quicker.
+      if (series.columns !== undefined && series.columns.fromMs <= fromMs) continue;
       this.#drop(series);
       series.columns = new SampleColumns(fromMs, times, values, budget);
-      return series;
-    });
+      kept.push(series);
+    }
+    return kept;
   }
 
   /** Frees its memory; it learns of no insert any longer. */

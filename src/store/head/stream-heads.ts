@@ -5,6 +5,7 @@ import type { ReadableStream } from '../../model/plan.ts';
 import { type LoadParts, loadSeries, maxSeriesOfStream } from './load.ts';
 import type { Budget } from './sample-columns.ts';
 import { StreamHead } from './stream-head.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface HeadOptions {
   /** Most samples in memory, 16 bytes each. */
@@ -15,6 +16,9 @@ export interface HeadOptions {
 
 /** A head without reads for this long is dropped. */
 const idleMs = 15 * 60_000;
+
+/** A warm-up that fails leaves the reads to those who need them, and the error too. */
+const ignored = () => undefined;
 
 interface Entry {
   readonly stream: ReadableStream;
@@ -95,7 +99,16 @@ export class StreamHeads {
     loaded.catch(() => {
       if (this.#entries.get(key) === entry) this.#drop(key, entry);
     });
+    this.#warmUp(accountId, entry).catch(ignored);
     return entry;
+  }
+
+  async #warmUp(accountId: string, { stream, head, loaded }: Entry): Promise<void> {
+    if (!(await loaded)) return;
+    const nowMs = this.#options.now();
+    const maxSamples = Math.floor(this.#options.maxSamples / 2) - this.#budget.samples;
+    if (maxSamples <= 0) return;
+    await warmUp(this.#parts, { accountId, stream, head, nowMs, maxSamples });
   }
 
   #isIdle({ readMs }: Entry): boolean {

@@ -1,0 +1,97 @@
+/** Series are read some at a time, as far back as memory allows. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Statement } from '../sql/statement.ts';
+import type { LoadParts } from './load.ts';
+import { StreamHead } from './stream-head.ts';
+import { warmUp } from './warm-up.ts';
+
+const hourMs = 60 * 60_000;
+const nowMs = Date.UTC(2026, 0, 10, 12);
+const stream = { streamId: 's', receivedFromNanos: 0n };
+
+suite('warm-up', () => {
+  test('reads three hours of every series that has no samples yet', async () => {
+    const { head, budget, parts, asked } = open({ series: 1_200, samplesPerHour: 2 });
+    const read = head.index.all()[0]!;
+    head.keepSamples(nowMs - 5 * hourMs, [
+      { series: read, times: new Float64Array(), values: new Float64Array() },
+    ]);
+    await warmUp(parts, { accountId: 'a', stream, head, nowMs, maxSamples: 10_000 });
+    assert.deepEqual(asked, [499, 500, 200]);
+    assert.equal(read.columns?.fromMs, nowMs - 5 * hourMs);
+    for (const { columns } of head.index.all().slice(1)) {
+      assert.equal(columns?.fromMs, nowMs - 3 * hourMs);
+      assert.equal(columns.between(0, nowMs).times.length, 6);
+    }
+    head.close();
+    assert.equal(budget.samples, 0);
+  });
+
+  test('reads less of the others where the first have many samples', async () => {
+    const { head, parts } = open({ series: 1_500, samplesPerHour: 2 });
+    await warmUp(parts, { accountId: 'a', stream, head, nowMs, maxSamples: 6_000 });
+    const spans = head.index.all().map(({ columns }) => (nowMs - columns!.fromMs) / hourMs);
+    assert.deepEqual([...new Set(spans)], [3, 1.5]);
+  });
+
+  test('stops where memory has room for minutes only', async () => {
+    const { head, parts, asked } = open({ series: 1_500, samplesPerHour: 100 });
+    await warmUp(parts, { accountId: 'a', stream, head, nowMs, maxSamples: 151_000 });
+    assert.deepEqual(asked, [500]);
+  });
+
+  test('keeps nothing of a step with too many samples', async () => {
+    const { head, parts, asked } = open({ series: 10, samplesPerHour: 100 });
+    await warmUp(parts, { accountId: 'a', stream, head, nowMs, maxSamples: 2_000 });
+    // Once more, since rows may be there twice.
+    assert.deepEqual(asked, [10, 10]);
+    assert.ok(head.index.all().every(({ columns }) => columns === undefined));
+  });
+});
+
+/** A head, and a store in which every series has as many samples. */
+function open({ series, samplesPerHour }: { series: number; samplesPerHour: number }) {
+  const budget = { samples: 0 };
+  const head = new StreamHead(0, budget);
+  head.addSeries(
+    Array.from({ length: series }, (_, i) => ({
+      id: Uint32Array.of(i, 0, 0, 0),
+      days: [20_000],
+      labels: [['i', String(i)] as const],
+    })),
+  );
+  const asked: number[] = [];
+  const readBytes = async ({ params }: Statement) => {
+    const values = Object.values(params).map(String);
+    const ids = values.find((value) => value.startsWith('['))!;
+    const ofSteps = JSON.parse(ids) as number[];
+    const fromMs = Number(values.find((value) => /^17679\d+$|^1768\d+$/.test(value)));
+    asked.push(ofSteps.length);
+    return Buffer.concat(ofSteps.map((id) => rowOf(id, fromMs, samplesPerHour)));
+  };
+  const parts = { connection: { readBytes }, database: 'weir', limits } as LoadParts;
+  return { head, budget, parts, asked };
+}
+
+const limits = {
+  maxSeconds: 30,
+  maxMemoryBytes: 1e9,
+  maxRowsRead: 1e9,
+  maxRowsReturned: 1e9,
+};
+
+/** RowBinary of an id, its times and values. */
+function rowOf(id: number, fromMs: number, samplesPerHour: number): Buffer {
+  const count = Math.round(((nowMs - fromMs) / hourMs) * samplesPerHour);
+  const words = new BigInt64Array(count);
+  for (let i = 0; i < count; i++) words[i] = BigInt(fromMs + i * (hourMs / samplesPerHour));
+  const head = Buffer.alloc(16);
+  head.writeUInt32LE(id);
+  const length = Buffer.from([(count & 127) | 128, count >> 7]);
+  return Buffer.concat([head, length, bytesOf(words), length, bytesOf(words)]);
+}
+
+function bytesOf({ buffer }: BigInt64Array): Buffer {
+  return Buffer.from(buffer);
+}
