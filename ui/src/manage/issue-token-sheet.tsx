@@ -2,13 +2,12 @@
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
-import { FieldRow, TextField } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { useChange } from './control.ts';
 import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
-import { toExpiry } from './token-state.ts';
+import { TokenFields, useTokenDraft } from './token-fields.tsx';
 
 export interface IssueTokenSheetProps {
   readonly receiver: { readonly receiverId: string; readonly name: string };
@@ -18,9 +17,8 @@ export interface IssueTokenSheetProps {
 
 export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheetProps) {
   const { api } = useApp();
-  const [name, setName] = useState(receiver.name);
-  const [days, setDays] = useState('');
-  const [daysFault, setDaysFault] = useState<string>();
+  const draft = useTokenDraft(receiver.name);
+  const { name } = draft;
   const [secret, setSecret] = useState<string>();
   const { receiverId } = receiver;
   const change = useChange(
@@ -37,8 +35,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
   );
   const faults = change.error === null ? noFaults : toFieldFaults(change.error);
   const submit = () => {
-    const expiresAt = toExpiry(days, Date.now());
-    setDaysFault(expiresAt === undefined ? notDays : undefined);
+    const expiresAt = draft.readExpiry();
     if (expiresAt !== undefined) change.start(expiresAt);
   };
   if (secret !== undefined) {
@@ -71,27 +68,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
         The token can send to <LogText text={receiver.name} /> and nothing else. Issue one per
         sender, so that each can be revoked separately.
       </p>
-      <FieldRow>
-        <TextField
-          label="Name"
-          isFirst
-          value={name}
-          onChange={setName}
-          fault={faults.fields['name']}
-          hint="The sender."
-        />
-        <TextField
-          label="Expires after days"
-          inputMode="numeric"
-          value={days}
-          onChange={setDays}
-          placeholder="never"
-          fault={daysFault ?? faults.fields['expiresAt']}
-          hint="Empty: never expires."
-        />
-      </FieldRow>
+      <TokenFields draft={draft} faults={faults} nameHint="The sender." />
     </FormSheet>
   );
 }
-
-export const notDays = 'Enter a whole number of days, or leave it empty for never.';

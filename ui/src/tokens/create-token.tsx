@@ -4,9 +4,8 @@ import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
-import { notDays } from '../manage/issue-token-sheet.tsx';
-import { toExpiry } from '../manage/token-state.ts';
-import { CheckField, CheckGroup, FieldRow, TextField } from '../parts/controls/fields.tsx';
+import { TokenFields, useTokenDraft } from '../manage/token-fields.tsx';
+import { CheckField, CheckGroup } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
@@ -21,11 +20,9 @@ interface Wanted {
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const { api, session } = useApp();
-  const [name, setName] = useState('');
-  const [days, setDays] = useState('');
+  const draft = useTokenDraft('');
   const [scopes, setScopes] = useState<readonly AccessScope[]>(['logs:read', 'analytics:read']);
   const [accountIds, setAccountIds] = useState<readonly string[]>([session.accountId]);
-  const [daysFault, setDaysFault] = useState<string>();
   const change = useChange(
     (wanted: Wanted) =>
       dataOf(api.POST('/api/v1/admin/tokens', { body: { type: 'access', ...wanted } })),
@@ -33,10 +30,9 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   );
   const faults = change.error === null ? noFaults : toFieldFaults(change.error);
   const submit = () => {
-    const expiresAt = toExpiry(days, Date.now());
-    setDaysFault(expiresAt === undefined ? notDays : undefined);
+    const expiresAt = draft.readExpiry();
     if (expiresAt === undefined) return;
-    change.start({ name, scopes: [...scopes], accountIds: [...accountIds], expiresAt });
+    change.start({ name: draft.name, scopes: [...scopes], accountIds: [...accountIds], expiresAt });
   };
   if (change.data !== undefined) {
     return (
@@ -62,25 +58,11 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       onSubmit={submit}
       onClose={onClose}
     >
-      <FieldRow>
-        <TextField
-          label="Name"
-          isFirst
-          value={name}
-          onChange={setName}
-          fault={faults.fields['name']}
-          hint="For example the person or program that reads."
-        />
-        <TextField
-          label="Expires after days"
-          inputMode="numeric"
-          value={days}
-          onChange={setDays}
-          placeholder="never"
-          fault={daysFault ?? faults.fields['expiresAt']}
-          hint="Empty: never expires."
-        />
-      </FieldRow>
+      <TokenFields
+        draft={draft}
+        faults={faults}
+        nameHint="For example the person or program that reads."
+      />
       <Scopes scopes={scopes} fault={faults.fields['scopes']} onChange={setScopes} />
       {session.accounts.length > 1 && (
         <Accounts
