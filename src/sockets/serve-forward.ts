@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError } from '../model/errors.ts';
 import { deliver, type Delivery, type DeliveryParts } from './deliver.ts';
-import { createDeadline } from './serve-frames.ts';
+import { chunksOf, createDeadline } from './serve-frames.ts';
 
 /** The wire format, which the caller knows. */
 export interface ForwardFormat {
@@ -59,7 +59,7 @@ export async function serveForward(
       socket.write(format.encodeHelo(nonce));
       slow.start();
     }
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(socket)) {
       isWaiting = false;
       let messages = reader.push(chunk);
       if (!isKnown && messages.length > 0) {

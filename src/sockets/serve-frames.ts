@@ -51,7 +51,7 @@ export async function serveFrames(
     socket.destroy();
   });
   try {
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(socket)) {
       isWaiting = false;
       const messages = reader.push(chunk);
       if (messages.length > 0) slow.stop();
@@ -71,6 +71,18 @@ export async function serveFrames(
     slow.stop();
     partial.release();
     closing.removeEventListener('abort', breakOff);
+  }
+}
+
+/**
+ * Each chunk is everything that arrived while the last one was stored, as far as the socket buffers
+ * it. A TLS socket yields one record at a time, so a sender of small records would wait for a sync
+ * per record.
+ */
+export async function* chunksOf(socket: Socket): AsyncGenerator<Buffer, void> {
+  for await (const first of socket as AsyncIterable<Buffer>) {
+    const more = socket.readableLength;
+    yield more === 0 ? first : Buffer.concat([first, socket.read(more) as Buffer]);
   }
 }
 

@@ -1,0 +1,37 @@
+/** Records of TLS that arrive while a connection is not read. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { connect, createServer, type TLSSocket } from 'node:tls';
+import { chunksOf } from '../../src/sockets/serve-frames.ts';
+import { createClientAuthority } from '../harness/client-authority.ts';
+import { until } from '../harness/until.ts';
+
+test('are one chunk', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-tls-records-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { certFile, keyFile } = createClientAuthority(folder).issue('localhost');
+  const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const accepted = once(server, 'secureConnection') as Promise<[TLSSocket]>;
+  const { port } = server.address() as AddressInfo;
+  const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  t.after(() => client.destroy());
+  const [socket] = await accepted;
+  const chunks = chunksOf(socket);
+  client.write('first\n');
+  assert.equal(String((await chunks.next()).value), 'first\n');
+  const records = Array.from({ length: 100 }, (_, n) => `record ${n}\n`);
+  for (const record of records) await new Promise((resolve) => client.write(record, resolve));
+  const all = records.join('');
+  await until(() => socket.readableLength === all.length, { what: 'all records' });
+  assert.equal(String((await chunks.next()).value), all);
+  client.end();
+  assert.equal((await chunks.next()).done, true);
+});
