@@ -129,6 +129,8 @@ export interface IngestDescription {
 export interface HttpRoute {
   /** Path of the POST route below the receiver's address, without a leading slash. */
   readonly path: string;
+  /** Whether some clients send with PUT. */
+  readonly takesPut?: true;
   /** Further paths of the same route; `:name` is a parameter. */
   readonly otherPaths?: readonly string[];
   /**

@@ -50,7 +50,7 @@ function mountProtocol(
 ): void {
   const { http, maxBodyBytes, encodeProblem } = protocol;
   const { path, otherPaths = [], tokenPaths = [], asides = [] } = http;
-  const method = 'POST';
+  const method = http.takesPut === true ? ['POST', 'PUT'] : ['POST'];
   const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
   for (const url of [path, ...otherPaths].map(belowReceiver).concat(tokenPaths)) {
     app.route<Params>({
@@ -80,10 +80,10 @@ function mountProtocol(
   }
   if (http.prefix === undefined) return;
   app.route({
-    method,
+    method: ['GET', 'POST', 'PUT', 'DELETE'],
     url: `${receiverUrl}/${http.prefix}/*`,
     config,
-    handler: ({ url }) => {
+    handler: ({ method, url }) => {
       throw unknownRoute(method, url);
     },
   });

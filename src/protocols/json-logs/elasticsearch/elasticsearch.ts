@@ -77,6 +77,7 @@ export function createElasticsearch({ ingest }: Config): Protocol {
     http: {
       path: 'elasticsearch/_bulk',
       otherPaths: ['elasticsearch/:index/_bulk'],
+      takesPut: true,
       prefix: 'elasticsearch',
       tokenPaths: [
         '/elasticsearch/_bulk',

@@ -1,0 +1,70 @@
+/** Requests of client libraries that are no npm packages, with the headers that they send. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { Answer } from '../harness/http.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
+
+let service: Service;
+before(async () => {
+  service = await joinService();
+});
+after(() => service.stop());
+
+async function logsOf(serviceName: string) {
+  return until(
+    async () => {
+      const { logs } = await service.list({ serviceName });
+      return logs.length > 0 && logs;
+    },
+    { what: `a log of ${serviceName}` },
+  );
+}
+
+suite('elasticsearch 9.5 for Python', () => {
+  const vendor = 'application/vnd.elasticsearch+';
+  function send(method: string, path: string, documents: readonly object[]): Promise<Answer> {
+    const { receiverId, token } = service.quickstart.receivers.http_json;
+    const base = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/elasticsearch`;
+    return service.http.send(`${base}${path}`, {
+      method,
+      headers: {
+        accept: `${vendor}json; compatible-with=9`,
+        authorization: `ApiKey ${token}`,
+        'content-type': `${vendor}x-ndjson; compatible-with=9`,
+        'x-elastic-client-meta': 'es=9.5.1,py=3.11.7,t=9.4.2,ur=2.8.0,h=bp',
+      },
+      body: documents.map((document) => `${JSON.stringify(document)}\n`).join(''),
+    });
+  }
+
+  for (const path of ['/_bulk', '/logs-shop/_bulk']) {
+    test(`stores a bulk request sent with PUT ${path}`, async () => {
+      const serviceName = `put${path.replaceAll('/', '-')}`;
+      const answer = await send('PUT', path, [
+        { create: { _index: 'logs-shop' } },
+        { message: 'paid', 'service.name': serviceName },
+      ]);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.json<{ errors: boolean }>().errors, false);
+      const [log] = await logsOf(serviceName);
+      assert.deepEqual([log?.message, log?.labels['_index']], ['paid', 'logs-shop']);
+    });
+  }
+
+  for (const [method, path] of [
+    ['PUT', '/logs-shop/_create/1'],
+    ['POST', '/logs-shop/_doc'],
+    ['GET', '/logs-shop/_search'],
+  ] as const) {
+    test(`gets an error it can read from ${method} ${path}`, async () => {
+      const answer = await send(method, path, [{ message: 'paid' }]);
+      assert.equal(answer.status, 404);
+      assert.equal(answer.headers['content-type'], 'application/json');
+      const { error } = answer.json<{ error: { type: string; reason: string } }>();
+      assert.equal(error.type, 'resource_not_found_exception');
+      assert.match(error.reason, new RegExp(`cannot find this route for ${method}`));
+    });
+  }
+});
