@@ -50,11 +50,11 @@ function mountProtocol(
 ): void {
   const { http, maxBodyBytes, encodeProblem } = protocol;
   const { path, otherPaths = [], tokenPaths = [], asides = [] } = http;
-  const method = http.takesPut === true ? ['POST', 'PUT'] : ['POST'];
+  const methods = http.takesPut === true ? ['POST', 'PUT'] : ['POST'];
   const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
   for (const url of [path, ...otherPaths].map(belowReceiver).concat(tokenPaths)) {
     app.route<Params>({
-      method,
+      method: methods,
       url,
       config,
       handler: async (request, reply) => {
