@@ -13,6 +13,12 @@ export class RowReader {
     return this.#at < this.#bytes.length;
   }
 
+  uint8(): number {
+    const value = this.#bytes.readUInt8(this.#at);
+    this.#at += 1;
+    return value;
+  }
+
   uint16(): number {
     const value = this.#bytes.readUInt16LE(this.#at);
     this.#at += 2;
@@ -42,9 +48,14 @@ export class RowReader {
     return this.#take(this.varint());
   }
 
+  /** A String, decoded. */
+  text(): string {
+    return this.#take(this.varint()).toString('utf8');
+  }
+
   /** A Map(String, String). */
   labels(intern: (text: string) => string): Label[] {
-    const text = () => intern(this.#take(this.varint()).toString('utf8'));
+    const text = () => intern(this.text());
     return Array.from({ length: this.varint() }, () => [text(), text()] as const);
   }
 

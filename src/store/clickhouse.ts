@@ -16,6 +16,7 @@ import { createLogReader } from './log-reader.ts';
 import { createMetricsReader } from './metrics-reader.ts';
 import { migrate } from './migrate.ts';
 import type { Store } from './port.ts';
+import { createRecentLogs, maxRecentRows } from './pages/recent-logs.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
 import { createRowSpreads } from './row-spread.ts';
 import { checkServer, explain } from './server-check.ts';
@@ -44,6 +45,8 @@ export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers 
   readonly countsFolder?: string | undefined;
   /** Of recent metrics, only without other writers; absent or 0 = none. */
   readonly maxSamplesInMemory?: number | undefined;
+  /** Of recent logs of one stream, only without other writers; 0 = none, absent = some. */
+  readonly maxLogsInMemory?: number | undefined;
 }
 
 /** The store, with the parts that housekeeping needs. */
@@ -55,6 +58,8 @@ export interface ClickHouseStore extends Store {
   insertedRows(): number;
   /** Identifies these tables, the same for all processes that use them. @throws AppError */
   identity(): Promise<string>;
+  /** To be called when rows that reads may return were dropped. */
+  forgetRecentLogs(): void;
 }
 
 /**
@@ -135,23 +140,26 @@ function createStore(
     restart === undefined || maxSamples === 0
       ? undefined
       : createHead(readerParts, { maxSamples, now: Date.now });
+  const listParts = { ...readerParts, spreads: createRowSpreads(connection, placement) };
+  const { maxLogsInMemory: maxRows = maxRecentRows } = options;
+  const recent =
+    restart === undefined || maxRows === 0
+      ? undefined
+      : createRecentLogs(listParts, { maxRows, now: Date.now });
   return {
-    ...createLogReader({
-      ...readerParts,
-      floor,
-      spreads: createRowSpreads(connection, placement),
-      counted,
-    }),
+    ...createLogReader({ ...listParts, floor, counted, recent }),
     ...createMetricsReader(readerParts, head),
-    ...createWriter({ connection, placement, insertQuorum, fence, floor, events, head }),
+    ...createWriter({ connection, placement, insertQuorum, fence, floor, events, head, recent }),
     connection,
     placement,
     events,
     identity: () => readIdentity(connection, placement),
     fence: fence.fence,
+    forgetRecentLogs: () => recent?.forgetAll(),
     async deleteStreamData(accountId, streamId, untilNanos) {
       const range = { accountId, streamId, untilNanos };
       head?.forget(accountId, streamId);
+      recent?.forget(accountId, streamId);
       try {
         for (const name of storedTables) {
           await connection.execute('housekeeping', compileDeleteStream(placement, name, range));

@@ -13,7 +13,7 @@ import {
 import { keptLongerMs, type StoredTable, storedTables } from './sql/tables.ts';
 
 export interface DiskSpaceParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>;
+  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'forgetRecentLogs'>;
   /** The streams of all accounts. */
   readonly streams: () => Promise<readonly Stream[]>;
   /** Unix ms. */
@@ -43,6 +43,7 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
       for (const [table] of rows) {
         await connection.execute('housekeeping', compileDropDay(placement, table, day));
       }
+      store.forgetRecentLogs();
       events.dayDropped(day, reason, sumBytes(rows));
     }
   }

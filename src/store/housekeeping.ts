@@ -30,7 +30,7 @@ export const housekeepingDefaults: HousekeepingOptions = {
 };
 
 export interface HousekeepingParts extends DiskSpaceParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'insertedRows'>;
+  readonly store: DiskSpaceParts['store'] & Pick<ClickHouseStore, 'insertedRows'>;
 }
 
 export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {

@@ -20,10 +20,11 @@ import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
 import { readComparison } from './messages/compared-values.ts';
 import { createMessageReader } from './messages/sampled-messages.ts';
+import { type ListParts, readPage } from './pages/read-page.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
-import type { RowSpreads } from './row-spread.ts';
+import type { RecentLogs } from './pages/recent-logs.ts';
 import { groupedHistogram, readStats } from './stats-reader.ts';
 import { compileFacets, type FacetRow, toFacetsResults } from './sql/facets.ts';
 import { compileHistogram, type HistogramRow, toHistogramResult } from './sql/histogram.ts';
@@ -37,7 +38,6 @@ import {
 import { type LogRow, positionOf, sizeOf, toLogRecord } from './sql/log-record.ts';
 import { tableName } from './sql/tables.ts';
 import {
-  listWindows,
   maxStepBytes,
   type TimeWindow,
   walkOn,
@@ -65,30 +65,25 @@ type LogReader = Pick<
 /** A page of arrivals that was too large is retried with this fraction of its logs. */
 const shrinkBy = 8;
 
-interface LogReaderParts extends ReaderParts {
+interface LogReaderParts extends ListParts {
   readonly floor: ReceiptFloor;
-  readonly spreads: RowSpreads;
   /** Absent on a cluster. */
   readonly counted: CountedReads | undefined;
+  /** Absent with other writers. */
+  readonly recent: RecentLogs | undefined;
 }
 
 export function createLogReader(parts: LogReaderParts): LogReader {
-  const { floor, spreads, counted } = parts;
+  const { floor, counted, recent } = parts;
   const { connection, database, events, limits } = parts;
   const table = tableName(database, 'logs');
 
   async function list(plan: ListPlan, context: QueryContext): Promise<LogRecord[]> {
-    const time = startReadTime(limits);
-    const rows: LogRow[] = [];
-    const streamIds = plan.filter.streams.map(({ streamId }) => streamId);
-    const spread = await spreads.of(plan.filter.accountId, streamIds);
-    const inLane = { ...context, isBrief: canCount(plan.filter) };
-    for (const window of listWindows(plan, spread, nowNanos())) {
-      const step = { window, limit: plan.limit - rows.length, limits: time.left() };
-      rows.push(...(await connection.read<LogRow>(compileList(table, plan, step), inLane)));
-      if (rows.length >= plan.limit) break;
-    }
-    if (plan.direction === 'newer') rows.reverse();
+    context.signal?.throwIfAborted();
+    const inMemory = recent?.list(plan);
+    if (inMemory !== undefined) return inMemory.map(toLogRecord);
+    const rows = await readPage(parts, plan, { ...context, isBrief: canCount(plan.filter) });
+    recent?.follow(plan);
     return rows.map(toLogRecord);
   }
 

@@ -10,6 +10,7 @@ import type { Fence } from './fence.ts';
 import type { Head } from './head/head.ts';
 import type { Store } from './port.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
+import type { RecentLogs } from './pages/recent-logs.ts';
 import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
 import { compileInsertSection } from './sql/insert-metrics.ts';
 import { encodeOuterRows } from './sql/outer-rows.ts';
@@ -24,6 +25,8 @@ export interface WriterParts {
   readonly events: StoreEvents;
   /** Notified of metrics once they are stored; undefined = none. */
   readonly head: Pick<Head, 'inserted' | 'forget'> | undefined;
+  /** The same for logs. */
+  readonly recent: Pick<RecentLogs, 'inserted' | 'forget'> | undefined;
 }
 
 export interface Writer extends Pick<Store, 'insert'> {
@@ -34,7 +37,7 @@ export interface Writer extends Pick<Store, 'insert'> {
 type Batches = readonly StampedBatch[];
 
 export function createWriter(parts: WriterParts): Writer {
-  const { connection, placement, insertQuorum, fence, floor, events, head } = parts;
+  const { connection, placement, insertQuorum, fence, floor, events, head, recent } = parts;
   let insertedRows = 0;
 
   async function targetOf(token: FencingToken) {
@@ -45,8 +48,17 @@ export function createWriter(parts: WriterParts): Writer {
     floor.lower(batches);
     const rows = batches.map((batch) => ({ batch, count: batch.rows, rows: batch.payload }));
     const statement = compileInsert(await targetOf(token), batches, mode);
-    await connection.insert(statement, encodeOuterRows(rows));
+    try {
+      await connection.insert(statement, encodeOuterRows(rows));
+    } catch (error) {
+      // Some rows may be stored.
+      forget(recent, batches);
+      throw error;
+    }
     insertedRows += rowsOf(batches);
+    // Rows that were stored before may have another time of receipt.
+    if (mode === 'missing') forget(recent, batches);
+    else recent?.inserted(batches);
   }
 
   /** Labels before their samples. Ignores the mode, since duplicates of metrics read as one. */
@@ -55,7 +67,7 @@ export function createWriter(parts: WriterParts): Writer {
       await insertSections(batches, token);
     } catch (error) {
       // Some sections may be stored, and a batch that is refused may stay so.
-      for (const { owner } of batches) head?.forget(owner.accountId, owner.streamId);
+      forget(head, batches);
       throw error;
     }
     head?.inserted(batches);
@@ -92,6 +104,10 @@ export function createWriter(parts: WriterParts): Writer {
     },
     insertedRows: () => insertedRows,
   };
+}
+
+function forget(memory: Pick<Head, 'forget'> | undefined, batches: Batches): void {
+  for (const { owner } of batches) memory?.forget(owner.accountId, owner.streamId);
 }
 
 function rowsOf(batches: Batches): number {

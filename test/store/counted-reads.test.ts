@@ -171,6 +171,7 @@ before(async () => {
     floor: { nanos: () => 0n, lower: () => undefined },
     spreads: { of: async () => undefined },
     counted: undefined,
+    recent: undefined,
   });
   for (const rows of [3_000, 2_000, 1_000]) await insert(rows);
 });

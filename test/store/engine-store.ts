@@ -98,6 +98,7 @@ export async function truncateTables({ store }: EngineStore): Promise<void> {
     const sql = `TRUNCATE TABLE ${localTable(placement, name)}${onEachNode(placement)} SYNC`;
     await connection.execute('housekeeping', { sql, params: {} });
   }
+  store.forgetRecentLogs();
 }
 
 /** On a cluster housekeeping does not wait for deletions. */

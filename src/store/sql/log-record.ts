@@ -78,7 +78,13 @@ function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}.`);
 }
 
+/** The index in a row of a column that is selected as it is. */
+export function columnIndex(column: string): number {
+  return 2 + columns.findIndex(([sql]) => sql === column);
+}
+
 export const receivedNanosIndex = 3;
+export const severityNumberIndex = columnIndex('SeverityNumber');
 const messageIndex = 8;
 const attributeIndexes = [12, 13] as const;
 

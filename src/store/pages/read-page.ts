@@ -1,0 +1,33 @@
+/** Reads a page of logs by statements over windows of event time. */
+import type { ListPlan } from '../../model/plan.ts';
+import type { QueryContext } from '../connection.ts';
+import { type ReaderParts, startReadTime } from '../read-time.ts';
+import type { RowSpreads } from '../row-spread.ts';
+import { compileList } from '../sql/list-logs.ts';
+import type { LogRow } from '../sql/log-record.ts';
+import { tableName } from '../sql/tables.ts';
+import { listWindows } from '../sql/time-windows.ts';
+
+export interface ListParts extends ReaderParts {
+  readonly spreads: RowSpreads;
+}
+
+/** Newest first. */
+export async function readPage(
+  { connection, database, limits, spreads }: ListParts,
+  plan: ListPlan,
+  context: QueryContext,
+): Promise<LogRow[]> {
+  const time = startReadTime(limits);
+  const rows: LogRow[] = [];
+  const streamIds = plan.filter.streams.map(({ streamId }) => streamId);
+  const spread = await spreads.of(plan.filter.accountId, streamIds);
+  for (const window of listWindows(plan, spread, BigInt(Date.now()) * 1_000_000n)) {
+    const step = { window, limit: plan.limit - rows.length, limits: time.left() };
+    const statement = compileList(tableName(database, 'logs'), plan, step);
+    rows.push(...(await connection.read<LogRow>(statement, context)));
+    if (rows.length >= plan.limit) break;
+  }
+  if (plan.direction === 'newer') rows.reverse();
+  return rows;
+}

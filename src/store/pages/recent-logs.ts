@@ -1,0 +1,214 @@
+/**
+ * Answers pages of the newest logs from memory, for streams that are read: a statement takes 7 ms
+ * at least. Only for a store into which this process alone inserts. What it cannot answer exactly
+ * goes to the store.
+ */
+import type { StampedBatch } from '../../model/batch.ts';
+import type { LogPosition } from '../../model/log-id.ts';
+import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
+import { type ListParts, readPage } from './read-page.ts';
+import type { LogRow } from '../sql/log-record.ts';
+import { fieldFilter, isByFields } from './row-filter.ts';
+import { newestFirst, type PlacedRow, StreamRows } from './stream-rows.ts';
+
+export interface RecentLogs {
+  /** The newest first; undefined where the store must be read. */
+  list(plan: ListPlan): LogRow[] | undefined;
+  /** Loads the newest logs of the plan's streams, for the reads after it. */
+  follow(plan: ListPlan): void;
+  /** To be called with logs once the store has acknowledged them. */
+  inserted(batches: readonly StampedBatch[]): void;
+  forget(accountId: string, streamId: string): void;
+  forgetAll(): void;
+}
+
+export interface RecentOptions {
+  /** In memory for one stream. */
+  readonly maxRows: number;
+  /** Unix ms. */
+  readonly now: () => number;
+}
+
+export const maxRecentRows = 2_000;
+/** Estimated, for one stream. */
+const maxBytes = 4 * 2 ** 20;
+const maxStreams = 8;
+/** A stream without reads for this long is dropped. */
+const idleMs = 5 * 60_000;
+/** More rows between two reads cost more to decode than a statement. */
+const maxUnreadRows = 2_000;
+/** Before a stream with more rows than that is loaded again. */
+const pauseMs = 60_000;
+const nanosPerMilli = 1_000_000n;
+
+interface Entry {
+  readonly stream: ReadableStream;
+  readonly rows: StreamRows;
+  readMs: number;
+  unreadRows: number;
+  /** Unix ms; until then its logs are not in memory. */
+  pausedUntilMs: number;
+}
+
+export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptions): RecentLogs {
+  const loadParts = { ...parts, limits: { ...parts.limits, maxBytesReturned: 4 * maxBytes } };
+  const entries = new Map<string, Entry>();
+
+  function pause(entry: Entry): void {
+    for (const [key, known] of entries) {
+      if (known !== entry) continue;
+      entries.set(key, { ...entry, rows: newRows(), pausedUntilMs: now() + pauseMs });
+    }
+  }
+
+  const newRows = () => new StreamRows({ maxRows, maxBytes });
+
+  async function load(accountId: string, key: string, entry: Entry): Promise<void> {
+    const limit = Math.min(maxRows, parts.limits.maxRowsReturned);
+    try {
+      const plan = newestPlan(accountId, entry.stream, limit);
+      const rows = await readPage(loadParts, plan, { accountId });
+      if (entries.get(key) === entry) entry.rows.load(rows, rows.length < limit);
+    } catch {
+      // Every page is a statement meanwhile, whose errors are reported.
+      pause(entry);
+    }
+  }
+
+  function followStream(accountId: string, stream: ReadableStream): void {
+    const key = keyOf(accountId, stream.streamId);
+    const known = entries.get(key);
+    if (known !== undefined && (isUsable(known, stream) || known.pausedUntilMs > now())) return;
+    const fresh = { readMs: now(), unreadRows: 0, pausedUntilMs: 0 };
+    const entry: Entry = { stream, rows: newRows(), ...fresh };
+    entries.set(key, entry);
+    if (entries.size > maxStreams) entries.delete(leastRead(entries));
+    void load(accountId, key, entry);
+  }
+
+  return {
+    list(plan) {
+      if (!isByFields(plan.filter)) return undefined;
+      const { accountId, streams } = plan.filter;
+      const found: StreamPage[] = [];
+      for (const stream of streams) {
+        const entry = entries.get(keyOf(accountId, stream.streamId));
+        if (entry === undefined || !entry.rows.isLoaded || !isUsable(entry, stream)) {
+          return undefined;
+        }
+        found.push({ stream, rows: entry.rows });
+        entry.readMs = now();
+        entry.unreadRows = 0;
+      }
+      return pageOf(plan, found);
+    },
+    follow(plan) {
+      const { accountId, streams, untilNanos } = plan.filter;
+      const endMs = untilNanos === undefined ? Infinity : Number(untilNanos / nanosPerMilli);
+      const isNewest = plan.position === undefined || plan.direction === 'newer';
+      if (!isNewest || endMs < now() - pauseMs || streams.length > maxStreams) return;
+      if (isByFields(plan.filter)) for (const stream of streams) followStream(accountId, stream);
+    },
+    inserted(batches) {
+      for (const batch of batches) {
+        const key = keyOf(batch.owner.accountId, batch.owner.streamId);
+        const entry = entries.get(key);
+        if (entry === undefined || entry.pausedUntilMs > 0) continue;
+        entry.unreadRows += batch.rows;
+        if (now() - entry.readMs > idleMs) entries.delete(key);
+        else if (entry.unreadRows > maxUnreadRows) pause(entry);
+        else entry.rows.inserted(batch);
+      }
+    },
+    forget: (accountId, streamId) => void entries.delete(keyOf(accountId, streamId)),
+    forgetAll: () => entries.clear(),
+  };
+}
+
+function newestPlan(accountId: string, stream: ReadableStream, limit: number): ListPlan {
+  const filter: LogFilter = {
+    accountId,
+    streams: [stream],
+    fromNanos: undefined,
+    untilNanos: undefined,
+    equal: new Map(),
+    labels: [],
+    search: [],
+  };
+  const whole = { position: undefined, untilWatermarkNanos: undefined };
+  return { filter, limit, direction: 'older', ...whole };
+}
+
+/** Also after its load: the stream must hide at least the logs that it hid then. */
+function isUsable(
+  { stream, pausedUntilMs }: Entry,
+  { receivedFromNanos }: ReadableStream,
+): boolean {
+  return pausedUntilMs === 0 && receivedFromNanos >= stream.receivedFromNanos;
+}
+
+function leastRead(entries: ReadonlyMap<string, Entry>): string {
+  const [first] = [...entries].sort(([, a], [, b]) => a.readMs - b.readMs);
+  return first![0];
+}
+
+interface StreamPage {
+  readonly stream: ReadableStream;
+  readonly rows: StreamRows;
+}
+
+/** Undefined where logs below the floor of a stream may belong to the page. */
+function pageOf(plan: ListPlan, streams: readonly StreamPage[]): LogRow[] | undefined {
+  const { filter, limit, direction, position } = plan;
+  const floor = streams
+    .flatMap(({ rows }) => rows.floor ?? [])
+    .reduce<LogPosition | undefined>((a, b) => (a && newestFirst(a, b) < 0 ? a : b), undefined);
+  const isAbove = (one: LogPosition) => floor === undefined || newestFirst(one, floor) <= 0;
+  const startsAbove =
+    floor === undefined || (filter.fromNanos !== undefined && filter.fromNanos > floor.timeNanos);
+  const isNewer = direction === 'newer';
+  if (isNewer && !startsAbove && (position === undefined || !isAbove(position))) return undefined;
+  const matches = rowTest(plan);
+  const found = streams.flatMap(({ stream, rows }) => {
+    const isWanted = (one: PlacedRow) =>
+      one.receivedNanos >= stream.receivedFromNanos && isAbove(one) && matches(one);
+    return takeRows(isNewer ? rows.rows.toReversed() : rows.rows, limit, isWanted);
+  });
+  found.sort(newestFirst);
+  const page = isNewer ? found.slice(-limit) : found.slice(0, limit);
+  if (!isNewer && page.length < limit && !startsAbove) return undefined;
+  return page.map(({ row }) => row);
+}
+
+function takeRows(
+  rows: readonly PlacedRow[],
+  limit: number,
+  isWanted: (row: PlacedRow) => boolean,
+): PlacedRow[] {
+  const taken: PlacedRow[] = [];
+  for (const row of rows) {
+    if (taken.length >= limit) break;
+    if (isWanted(row)) taken.push(row);
+  }
+  return taken;
+}
+
+function rowTest({ filter, direction, position, untilWatermarkNanos }: ListPlan) {
+  const { fromNanos = 0n, untilNanos } = filter;
+  const hasFields = fieldFilter(filter);
+  const isNewer = direction === 'newer';
+  return (one: PlacedRow): boolean => {
+    if (one.timeNanos < fromNanos) return false;
+    if (untilNanos !== undefined && one.timeNanos >= untilNanos) return false;
+    if (isNewer && untilWatermarkNanos !== undefined && one.timeNanos > untilWatermarkNanos) {
+      return false;
+    }
+    const order = position === undefined ? undefined : newestFirst(one, position);
+    if (order !== undefined && (isNewer ? order >= 0 : order <= 0)) return false;
+    return hasFields(one.row);
+  };
+}
+
+function keyOf(accountId: string, streamId: string): string {
+  return `${accountId} ${streamId}`;
+}
