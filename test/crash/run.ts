@@ -39,6 +39,15 @@ const senderKinds: readonly (readonly [WireName, Mode])[] = [
   ['otlp_grpc', 'plain'],
   ['remote_write', 'idempotent'],
   ['prom_text', 'idempotent'],
+  ['loki', 'plain'],
+  ['elasticsearch', 'keyed'],
+  ['splunk_hec', 'plain'],
+  ['datadog', 'keyed'],
+];
+/** Of stages with socket listeners. */
+const socketSenderKinds: typeof senderKinds = [
+  ['forward', 'keyed'],
+  ['syslog', 'plain'],
 ];
 const maxEventsPerRequest = 12;
 
@@ -49,7 +58,8 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
   const startedAt = performance.now();
   const random = createRandom(seed);
   const ledgerDir = mkdtempSync(join(tmpdir(), 'weir-ledgers-'));
-  const tasks = senderKinds.map(([wire, mode], sender) => ({
+  const kinds = stage.hasSockets === true ? [...senderKinds, ...socketSenderKinds] : senderKinds;
+  const tasks = kinds.map(([wire, mode], sender) => ({
     sender,
     wire,
     mode,

@@ -11,7 +11,8 @@ import { createRandom } from '../harness/random.ts';
 import type { Quickstart } from '../harness/quickstart.ts';
 import { openLedger } from './ledger.ts';
 import { eventName, type Mode } from './verdict.ts';
-import { type Target, type WireName, wires } from './wires.ts';
+import type { Target } from './target.ts';
+import { type WireName, wires } from './wires.ts';
 
 export interface SenderTask {
   readonly sender: number;
@@ -52,6 +53,8 @@ async function sendUntilSettled(request: number): Promise<void> {
   }
 }
 
+const outcomeOf = { taken: 'acknowledged', unavailable: 'refused', unknown: 'lost' } as const;
+
 /** `refused`: an error status or no connection; `lost`: no response, so it may be stored. */
 async function attempt(
   request: number,
@@ -64,8 +67,8 @@ async function attempt(
   try {
     const key = task.mode === 'keyed' ? `${task.sender}-${request}` : undefined;
     const answer = await wires[task.wire](target, { request, names, key });
-    if (answer !== 'unavailable') ledger.noteAck(request);
-    return answer === 'unavailable' ? 'refused' : 'acknowledged';
+    if (answer === 'taken') ledger.noteAck(request);
+    return outcomeOf[answer];
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ECONNREFUSED') return 'refused';

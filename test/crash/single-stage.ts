@@ -25,11 +25,16 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
   const engine = [/engine ended/, /EngineStartError/, /housekeeping failed/, /engine hangs/];
   const reads = [/cannot read/, /cannot insert/, /drain cannot insert/, /request failed/];
   const workers = [/worker ended/, /cannot start worker/, /worker.*silent/];
+  const allFlags = [...flags];
   const service = await startService({
-    flags,
+    flags: allFlags,
     env: { ...clock?.env },
     expectedErrors: [...engine, ...reads, ...workers],
   });
+  // The first run creates the receiver.
+  await service.kill('SIGTERM');
+  allFlags.push(...socketFlags(service));
+  await service.start();
   const strikes: Readonly<Record<string, (random: Random) => Promise<void>>> = {
     async gateway() {
       await service.kill('SIGKILL');
@@ -85,6 +90,7 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
   return {
     service,
     quickstartFile: join(service.dataDir, 'quickstart.json'),
+    hasSockets: true,
     targets: ['gateway', 'engine', 'engine', ...names],
     async strike(target, random) {
       await sleep(random.integer(0, 600));
@@ -95,6 +101,12 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
     },
     close: () => service.stop(),
   };
+}
+
+function socketFlags({ quickstart }: Service): string[] {
+  const address = '127.0.0.1:0';
+  const { receiverId } = quickstart.receivers.http_json;
+  return ['--syslog-tcp', address, '--forward-tcp', address, '--forward-receiver', receiverId];
 }
 
 /** @throws Error when a second process starts on the data directory of a running one */

@@ -6,6 +6,8 @@ export interface Stage {
   readonly service: Service;
   /** Where senders look up the service. */
   readonly quickstartFile: string;
+  /** Whether senders without HTTP can connect. */
+  readonly hasSockets?: true;
   /** Possible faults; repeat an entry to double its probability. */
   readonly targets: readonly [string, ...string[]];
   /** Injects faults at random intervals, and repairs them. */

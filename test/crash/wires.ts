@@ -4,7 +4,6 @@
  */
 import { connect } from 'node:http2';
 import { compressSync } from 'snappy';
-import type { HttpClient } from '../harness/http.ts';
 import {
   encodeWriteRequest,
   type Labels,
@@ -13,28 +12,19 @@ import {
   toSample,
 } from '../harness/prompb.ts';
 import { bytesField, text } from '../harness/proto-wire.ts';
-import type { Quickstart } from '../harness/quickstart.ts';
+import { lokiProtobuf } from '../protocols/loki-push.ts';
+import { forward, syslog } from './socket-wires.ts';
+import { lost, type Request, type Send, type Target } from './target.ts';
 import { eventName } from './verdict.ts';
-
-export interface Target {
-  readonly http: HttpClient;
-  readonly ca: string;
-  readonly quickstart: Quickstart;
-}
-
-export interface Request {
-  readonly request: number;
-  /** Names of its events. */
-  readonly names: readonly string[];
-  /** Idempotency-Key. */
-  readonly key: string | undefined;
-}
-
-/** @throws Error of the connection, or for an unexpected response */
-type Send = (target: Target, request: Request) => Promise<'taken' | 'unavailable'>;
 
 export type WireName =
   | 'json_logs'
+  | 'loki'
+  | 'elasticsearch'
+  | 'splunk_hec'
+  | 'datadog'
+  | 'forward'
+  | 'syslog'
   | 'otlp_json'
   | 'otlp_protobuf'
   | 'otlp_grpc'
@@ -47,6 +37,27 @@ export const wires: Readonly<Record<WireName, Send>> = {
     const { url, token } = target.quickstart.receivers.http_json;
     return post(target, { url, token, body, type: 'application/json', key: request.key });
   },
+  loki(target, { names, key }) {
+    const time = BigInt(Date.now()) * 1_000_000n;
+    const entries = names.map((line) => ({ time, line }));
+    const body = compressSync(lokiProtobuf([{ labels: { app: 'crash' }, entries }]));
+    return postLogs(target, '/loki/api/v1/push', { body, type: 'application/x-protobuf', key });
+  },
+  elasticsearch(target, { names, key }) {
+    const action = '{"create":{"_index":"crash"}}';
+    const body = names.map((message) => `${action}\n${JSON.stringify({ message })}\n`).join('');
+    return postLogs(target, '/_bulk', { body, type: 'application/x-ndjson', key });
+  },
+  splunk_hec(target, { names, key }) {
+    const body = names.map((event) => JSON.stringify({ event })).join('');
+    return postLogs(target, '/services/collector/event', { body, type: 'application/json', key });
+  },
+  datadog(target, { names, key }) {
+    const body = JSON.stringify(names.map((message) => ({ message, ddtags: 'env:crash' })));
+    return postLogs(target, '/api/v2/logs', { body, type: 'application/json', key });
+  },
+  forward,
+  syslog,
   otlp_json(target, request) {
     const logRecords = request.names.map((name) => ({ body: { stringValue: name } }));
     const body = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
@@ -117,6 +128,12 @@ interface Post {
   readonly key?: string | undefined;
 }
 
+/** Sends to a path at the root, where the token names the receiver. */
+function postLogs(target: Target, path: string, request: Omit<Post, 'url' | 'token'>) {
+  const { ingestUrl, receivers } = target.quickstart;
+  return post(target, { ...request, url: ingestUrl + path, token: receivers.http_json.token });
+}
+
 async function post(target: Target, { url, token, body, type, coding, key }: Post) {
   const answer = await target.http.send(url, {
     method: 'POST',
@@ -129,7 +146,8 @@ async function post(target: Target, { url, token, body, type, coding, key }: Pos
     },
   });
   if (answer.status === 503) return 'unavailable';
-  const isTaken = [200, 202, 204].includes(answer.status) && !/reject/i.test(answer.text);
+  const isTaken =
+    [200, 202, 204].includes(answer.status) && !/reject|"errors":true/i.test(answer.text);
   if (isTaken) return 'taken';
   throw new Error(`unexpected answer ${answer.status}: ${answer.text}`);
 }
@@ -161,9 +179,4 @@ function callGrpc({ ca, quickstart }: Target, message: Buffer) {
   });
   stream.end(Buffer.concat([frame, message]));
   return promise;
-}
-
-/** The connection ended without a response. */
-function lost(): Error {
-  return Object.assign(new Error('the call got no answer'), { code: 'ECONNRESET' });
 }
