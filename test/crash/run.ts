@@ -97,14 +97,22 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
 
 /** @throws Error when a request is never answered */
 async function allStopped(senders: readonly RunningSender[]): Promise<void> {
-  let isStopped = false;
-  const stopping = Promise.all(senders.map((one) => one.stop())).then(() => (isStopped = true));
-  const late = until(() => isStopped, { what: 'all requests to be answered', timeoutMs: 90_000 });
-  await Promise.race([stopping, late]);
-  await late;
+  const running = new Set(senders);
+  const stopping = senders.map(async (one) => {
+    await one.stop();
+    running.delete(one);
+  });
+  const late = until(() => running.size === 0, { what: 'answers', timeoutMs: 90_000 });
+  const named = late.catch((cause: unknown) => {
+    const wires = [...running].map(({ wire }) => wire).join(', ');
+    throw new Error(`cannot stop senders that wait for an answer: ${wires}`, { cause });
+  });
+  await Promise.race([Promise.all(stopping), named]);
+  await named;
 }
 
 interface RunningSender {
+  readonly wire: WireName;
   /** Rejects on unexpected responses; otherwise stays pending. */
   readonly failed: Promise<never>;
   /** Finishes the request in flight, then stops. */
@@ -118,6 +126,7 @@ function startSender(workerData: SenderTask, say: (line: string) => void): Runni
   failed.catch((error: unknown) => say(`sender of ${workerData.wire}: ${String(error)}`));
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   return {
+    wire: workerData.wire,
     failed,
     stop: () => {
       worker.postMessage('stop');

@@ -24,6 +24,7 @@ export interface SenderTask {
   readonly maxEvents: number;
 }
 
+const outcomeOf = { taken: 'acknowledged', unavailable: 'refused', unknown: 'lost' } as const;
 const task = workerData as SenderTask;
 const random = createRandom(task.seed);
 const ledger = openLedger(task.ledgerFile);
@@ -52,8 +53,6 @@ async function sendUntilSettled(request: number): Promise<void> {
     await sleep(20);
   }
 }
-
-const outcomeOf = { taken: 'acknowledged', unavailable: 'refused', unknown: 'lost' } as const;
 
 /** `refused`: an error status or no connection; `lost`: no response, so it may be stored. */
 async function attempt(
