@@ -3,7 +3,8 @@
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
  * list beside heavy queries of another account; `--contention` measures ingest beside clients that
- * ask; `--peers` compares Weir with VictoriaLogs, VictoriaMetrics or Prometheus;
+ * ask; `--ways` measures only ingest by protocol; `--peers` compares Weir with VictoriaLogs,
+ * VictoriaMetrics or Prometheus;
  * `--compare BASE` compares the quick run of this tree with that of a git revision.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ import { describeMachine } from './machine.ts';
 import { peakMemoryBytes } from './processes.ts';
 import { measureQueries } from './queries.ts';
 import { measureReadable } from './readable.ts';
-import { type LogResults, type Results, toMarkdown } from './report.ts';
+import { type LogResults, type Results, toMarkdown, waysInTable } from './report.ts';
 import { measureSampleBytes } from './sample-bytes.ts';
 import { diskBytes, drained, indexed } from './service-gauge.ts';
 import { measureWaysIn } from './ways-in.ts';
@@ -34,6 +35,7 @@ const { values } = parseArgs({
     fairness: { type: 'boolean', default: false },
     contention: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
+    ways: { type: 'boolean', default: false },
     corpus: { type: 'string', default: 'services' },
     'victoria-logs': { type: 'string' },
     'victoria-metrics': { type: 'string' },
@@ -71,6 +73,9 @@ if (values.scaled) {
     seconds: Number(values.seconds ?? size.seconds),
   };
   await benchContention({ seed, rate, ...asked });
+} else if (values.ways) {
+  const waysIn = await measureWaysIn({ seed, seconds: Number(values.seconds ?? waySeconds) }, say);
+  console.log(waysInTable({ waysIn }).join('\n'));
 } else if (values.peers && values.corpus === 'samples') {
   const { benchSamples } = await import('./peers/samples.ts');
   const { 'victoria-metrics': victoriaMetrics, write: isWritten } = values;

@@ -13,6 +13,8 @@ export interface IngestFigures {
   readonly requestsPerSecond: number;
   /** Acknowledged, counted by the sender. */
   readonly eventsPerSecond: number;
+  /** Of any sender, counted by the service. */
+  readonly acceptedPerSecond: number;
   /** Rows stored. */
   readonly storedPerSecond: number;
   readonly megabytesPerSecond: number;
@@ -69,10 +71,10 @@ async function measure(
 ): Promise<IngestFigures> {
   load.takeLatencies();
   const first = await backlogRows(service);
-  const before = { at: performance.now(), ...load.totals(), cpu: readCpu(service, load.pid) };
+  const before = await read(service, load);
   const most = await sample(service, seconds, steer);
   const last = await backlogRows(service);
-  const after = { at: performance.now(), ...load.totals(), cpu: readCpu(service, load.pid) };
+  const after = await read(service, load);
   load.setRate(0);
   const took = (after.at - before.at) / 1000;
   const events = after.events - before.events;
@@ -83,6 +85,7 @@ async function measure(
     seconds: took,
     requestsPerSecond: latencies.length / took,
     eventsPerSecond: events / took,
+    acceptedPerSecond: (after.accepted - before.accepted) / took,
     storedPerSecond: (events - (last - first)) / took,
     megabytesPerSecond: (after.bytes - before.bytes) / took / 1e6,
     ackMs: percentilesOf(latencies),
@@ -96,6 +99,15 @@ async function measure(
   };
 }
 
+async function read(service: Service, load: Load) {
+  const accepted = await acceptedEvents(service);
+  return { at: performance.now(), ...load.totals(), accepted, cpu: readCpu(service, load.pid) };
+}
+
+async function acceptedEvents(service: Service): Promise<number> {
+  return (await service.metric('weir_ingest_events_accepted_total')) ?? 0;
+}
+
 /** Watches the backlog and lets `steer` react. @returns the largest backlog */
 async function sample(service: Service, seconds: number, steer: Steer): Promise<number> {
   const until = performance.now() + seconds * 1000;
@@ -103,7 +115,7 @@ async function sample(service: Service, seconds: number, steer: Steer): Promise<
   while (performance.now() < until) {
     await sleep(Math.min(250, Math.max(0, until - performance.now())));
     const backlog = await backlogRows(service);
-    const accepted = (await service.metric('weir_ingest_events_accepted_total')) ?? 0;
+    const accepted = await acceptedEvents(service);
     most = Math.max(most, backlog);
     steer(backlog, accepted - backlog);
   }

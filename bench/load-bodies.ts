@@ -1,9 +1,48 @@
 /** Request bodies for each connection of the load generator, in the format of the receiver. */
+import { compressSync } from 'snappy';
 import { type Body, createCorpus, stampBody } from './corpus.ts';
+import {
+  chunk,
+  toBulk,
+  toForward,
+  toGelf,
+  toHec,
+  toInflux,
+  toJournal,
+  toLines,
+  toLoki,
+  toLokiProtobuf,
+  toStatsd,
+  toSyslog,
+} from './log-forms.ts';
 import { createMetricCorpus, toExposition } from './metric-corpus.ts';
 import { toGrpc, toOtlpJson, toOtlpMetrics, toOtlpProtobuf } from './otlp-bodies.ts';
 
+/** Forms of other log systems, of the same logs. */
+const otherForms = {
+  lines: { contentType: 'application/x-ndjson', toForm: toLines },
+  loki_json: { contentType: 'application/json', toForm: toLoki },
+  loki_protobuf: {
+    contentType: 'application/x-protobuf',
+    toForm: (body: Body) => {
+      const form = toLokiProtobuf(body);
+      return { ...form, bytes: compressSync(form.bytes) };
+    },
+  },
+  elasticsearch: { contentType: 'application/x-ndjson', toForm: toBulk },
+  splunk_hec: { contentType: 'application/json', toForm: toHec },
+  datadog: { contentType: 'application/json', toForm: (body: Body) => body },
+  gelf: { contentType: 'application/json', toForm: toGelf },
+  journald: { contentType: 'application/vnd.fdo.journal', toForm: toJournal },
+  influx: { contentType: 'text/plain', toForm: toInflux },
+  syslog: { contentType: undefined, toForm: toSyslog },
+  forward: { contentType: undefined, toForm: toForward },
+  statsd: { contentType: undefined, toForm: toStatsd },
+} as const;
+export type OtherForm = keyof typeof otherForms;
+
 export type LoadForm =
+  | OtherForm
   | 'json_logs'
   | 'otlp_json'
   | 'otlp_protobuf'
@@ -29,7 +68,17 @@ export interface Sendable {
 /** The next body; its bytes may change with the next call. */
 export type Source = () => Sendable;
 
-export const headersOf: Readonly<Record<LoadForm, readonly string[]>> = {
+export function headersOf(form: LoadForm): readonly string[] {
+  if (!isOther(form)) return headers[form];
+  const { contentType } = otherForms[form];
+  return contentType === undefined ? [] : [`Content-Type: ${contentType}`];
+}
+
+function isOther(form: LoadForm): form is OtherForm {
+  return form in otherForms;
+}
+
+const headers: Readonly<Record<Exclude<LoadForm, OtherForm>, readonly string[]>> = {
   json_logs: ['Content-Type: application/json'],
   otlp_json: ['Content-Type: application/json'],
   otlp_protobuf: ['Content-Type: application/x-protobuf'],
@@ -41,6 +90,7 @@ export const headersOf: Readonly<Record<LoadForm, readonly string[]>> = {
 
 /** @returns one source per connection. */
 export function createSources(shape: LoadShape): Source[] {
+  if (isOther(shape.form)) return otherSources(shape, otherForms[shape.form].toForm);
   switch (shape.form) {
     case 'json_logs':
       return logSources(shape, (body) => body);
@@ -57,13 +107,34 @@ export function createSources(shape: LoadShape): Source[] {
   }
 }
 
-function logSources(shape: LoadShape, toForm: (body: Body) => Body): Source[] {
+function otherSources(shape: LoadShape, toForm: (body: Body) => Body): Source[] {
+  let sent = 0;
+  return logSources(
+    shape,
+    (body) => {
+      stampBody(body, Date.now());
+      return toForm(body);
+    },
+    ({ bytes }) => {
+      if (shape.form !== 'forward') return;
+      // A chunk that was sent before would be recognised.
+      const digits = String((sent += 1)).padStart(14, '0');
+      bytes.write(digits, bytes.lastIndexOf(chunk.slice(0, 12)) + 12);
+    },
+  );
+}
+
+function logSources(
+  shape: LoadShape,
+  toForm: (body: Body) => Body,
+  prepare = (body: Body) => stampBody(body, Date.now()),
+): Source[] {
   const { seed, connections, eventsPerBody } = shape;
   const bodies = createCorpus(seed, shape.bodies, eventsPerBody).bodies.map(toForm);
   const share = Math.floor(bodies.length / connections);
   return Array.from({ length: connections }, (_, index) => {
     const own = bodies.slice(index * share, (index + 1) * share);
-    return takeTurns(own, (body) => stampBody(body, Date.now()));
+    return takeTurns(own, prepare);
   });
 }
 

@@ -3,9 +3,16 @@
  * response and sends the next, at most at the rate set by the parent. Kept cheap, since it shares
  * the machine with what it measures.
  */
-import { createSources, headersOf, type LoadShape, type Source } from './load-bodies.ts';
+import {
+  createSources,
+  headersOf,
+  type LoadForm,
+  type LoadShape,
+  type Source,
+} from './load-bodies.ts';
 import { openGrpcWire } from './load-grpc.ts';
 import { openHttpWire } from './load-http.ts';
+import { openSocketWire } from './load-sockets.ts';
 
 export interface LoadTask extends LoadShape {
   readonly ca: string;
@@ -74,9 +81,15 @@ function grant(): void {
   for (const proceed of ready) proceed();
 }
 
+function wireOf(form: LoadForm): typeof openHttpWire {
+  if (form === 'otlp_grpc') return openGrpcWire;
+  if (form === 'syslog' || form === 'statsd') return openSocketWire(false);
+  return form === 'forward' ? openSocketWire(true) : openHttpWire;
+}
+
 function openSender(task: LoadTask, nextBody: Source, onOpen: () => void): void {
-  const target = { ...task, headers: headersOf[task.form] };
-  const openWire = task.form === 'otlp_grpc' ? openGrpcWire : openHttpWire;
+  const target = { ...task, headers: headersOf(task.form) };
+  const openWire = wireOf(task.form);
   const next = () => {
     if (credit <= 0) {
       waiting.push(next);

@@ -1,8 +1,11 @@
-/** The logs of the corpus in the forms of other log systems, for decoders: times are fixed. */
+/** The logs of the corpus in the forms of other log systems. Times are those of the start. */
+import { encode } from '@msgpack/msgpack';
+import { lokiProtobuf } from '../test/protocols/loki-push.ts';
 import type { Body, LogEvent } from './corpus.ts';
 
-const seconds = 1_795_341_600.123;
-const nanos = '1795341600123000000';
+const startMs = Date.now();
+const seconds = startMs / 1000;
+const nanos = `${startMs}000000`;
 
 export function toLines(body: Body): Body {
   return inForm(body, (events) => events.map((event) => `${JSON.stringify(event)}\n`).join(''));
@@ -51,7 +54,88 @@ export function toGelf(body: Body): Body {
   );
 }
 
-function inForm({ bytes, events }: Body, write: (events: readonly LogEvent[]) => string): Body {
+/** Protobuf without snappy. */
+export function toLokiProtobuf(body: Body): Body {
+  return inForm(body, (events) => {
+    const entries = events.map(({ message, labels }) => ({
+      time: BigInt(nanos),
+      line: message,
+      metadata: labels,
+    }));
+    return lokiProtobuf([{ labels: { app: 'bench' }, entries }]);
+  });
+}
+
+/** As of systemd: labels are fields in upper case. */
+export function toJournal(body: Body): Body {
+  return inForm(body, (events) =>
+    events
+      .map(({ message, host, service_name, labels }) => {
+        const text = message.replaceAll('\n', ' ');
+        const fields = Object.entries(labels).map(
+          ([name, value]) => `${name.toUpperCase()}=${value}\n`,
+        );
+        return (
+          `__REALTIME_TIMESTAMP=${startMs}000\nPRIORITY=6\n_HOSTNAME=${host}\n` +
+          `SYSLOG_IDENTIFIER=${service_name}\n${fields.join('')}MESSAGE=${text}\n\n`
+        );
+      })
+      .join(''),
+  );
+}
+
+/** Octet-counted messages of RFC 5424, with the labels as structured data. */
+export function toSyslog(body: Body): Body {
+  const time = new Date(startMs).toISOString();
+  return inForm(body, (events) =>
+    events
+      .map(({ message, host, service_name, labels }) => {
+        const data = Object.entries(labels).map(([name, value]) => ` ${name}="${value}"`);
+        const text = `<14>1 ${time} ${host} ${service_name} 1 - [a@1${data.join('')}] ${message}`;
+        return `${Buffer.byteLength(text)} ${text}`;
+      })
+      .join(''),
+  );
+}
+
+/** Identifies a message of Forward; its last digits change with each sending. */
+export const chunk = 'bench-chunk-00000000000000';
+
+/** A message of Fluent Forward in the mode Forward. */
+export function toForward(body: Body): Body {
+  const time = Math.floor(seconds);
+  return inForm(body, (events) => {
+    const entries = events.map(({ severity, service_name, host, message, labels }) => [
+      time,
+      { severity, service_name, host, message, ...labels },
+    ]);
+    return Buffer.from(encode(['bench', entries, { chunk }]));
+  });
+}
+
+/** A line of the protocol of InfluxDB for each event. */
+export function toInflux(body: Body): Body {
+  return inForm(body, (events) =>
+    events
+      .map(({ host, service_name }, n) => `took,host=${host},service=${service_name} ms=${n}\n`)
+      .join(''),
+  );
+}
+
+export function toStatsd(body: Body): Body {
+  return inForm(body, (events) =>
+    events.map(({ service_name }, n) => `took.${service_name}:${n}|c|#region:eu\n`).join(''),
+  );
+}
+
+function inForm(
+  { bytes, events }: Body,
+  write: (events: readonly LogEvent[]) => string | Buffer,
+): Body {
   const list = JSON.parse(bytes.toString()) as readonly LogEvent[];
-  return { bytes: Buffer.from(write(list)), events, timeForm: 'iso', times: [] };
+  return { bytes: toBytes(write(list)), events, timeForm: 'iso', times: [] };
+}
+
+function toBytes(written: string | Buffer): Buffer {
+  return typeof written === 'string' ? Buffer.from(written) : written;
 }

@@ -118,18 +118,13 @@ function ingestRow(name: string, figures: IngestFigures, target: string): string
   ];
 }
 
-function waysInTable({ waysIn }: Results): string[] {
+export function waysInTable({ waysIn }: Pick<Results, 'waysIn'>): string[] {
   const plain = waysIn[0]?.figures.eventsPerSecond ?? Number.NaN;
-  const rows = waysIn.map(({ name, figures }) => {
-    const isLogs = /^OTLP|JSON/.test(name);
+  const rows = waysIn.map(({ name, events, figures }) => {
     const ratio = (figures.eventsPerSecond / plain).toFixed(2);
-    const target = name.startsWith('OTLP protobuf')
-      ? `of JSON ${ratio}, target 0.8`
-      : name.startsWith('remote_write')
-        ? '500,000'
-        : isLogs
-          ? `of JSON ${ratio}`
-          : '';
+    const least = name.startsWith('OTLP protobuf') ? 0.8 : 0.5;
+    const ofSamples = name.startsWith('remote_write') ? '500,000' : '';
+    const target = events === 'logs' ? `of JSON ${ratio}, target ${least}` : ofSamples;
     return ingestRow(name, figures, target);
   });
   return table(ingestHead, rows);

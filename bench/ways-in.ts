@@ -1,9 +1,10 @@
 /**
- * Every protocol besides plain JSON, on a separate service: the same logs in each form of OTLP as
- * fast as answers come, then samples.
+ * Every protocol on a separate service: the same logs in each form as fast as answers come, then
+ * samples.
  */
 import { readFileSync } from 'node:fs';
-import { type Service, startService } from '../test/harness/service.ts';
+import type { Service } from '../test/harness/service.ts';
+import { type SocketService, startSocketService } from '../test/sockets/socket-service.ts';
 import { type IngestFigures, measureBurst, measureLimit } from './ingest.ts';
 import { type Load, startLoad } from './load.ts';
 import type { LoadForm } from './load-bodies.ts';
@@ -11,6 +12,7 @@ import { drained } from './service-gauge.ts';
 
 export interface WayIn {
   readonly name: string;
+  readonly events: 'logs' | 'samples';
   readonly figures: IngestFigures;
 }
 
@@ -25,40 +27,70 @@ const logForms = [
   ['OTLP protobuf', 'otlp_protobuf'],
   ['OTLP JSON', 'otlp_json'],
   ['OTLP gRPC', 'otlp_grpc'],
+  ['lines of JSON', 'lines'],
+  ['Loki, protobuf', 'loki_protobuf'],
+  ['Loki, JSON', 'loki_json'],
+  ['Elasticsearch `_bulk`', 'elasticsearch'],
+  ['Splunk HEC', 'splunk_hec'],
+  ['Datadog', 'datadog'],
+  ['GELF', 'gelf'],
+  ['Fluent Forward', 'forward'],
+  ['journald', 'journald'],
+  ['syslog over TCP', 'syslog'],
 ] as const;
+
+const metricForms = [
+  ['lines of InfluxDB', 'influx'],
+  ['lines of StatsD over TCP', 'statsd'],
+] as const;
+const small = { connections: 4, bodies: 128, eventsPerBody: 1000 };
+
+const address = '127.0.0.1:0';
+const listeners = ['--syslog-tcp', address, '--forward-tcp', address, '--statsd-tcp', address];
 
 /** @param say called for each phase */
 export async function measureWaysIn(
   { seed, seconds }: WaysInOptions,
   say: (phase: string) => void,
 ): Promise<WayIn[]> {
-  const service = await startService();
+  const sockets = await startSocketService(listeners);
+  await sockets.restart(toReceivers);
+  const { service } = sockets;
   const found: WayIn[] = [];
   const measure = async (name: string, load: Load, run: () => Promise<IngestFigures>) => {
     await load.opened;
     say(name);
-    found.push({ name, figures: await run() });
+    const events = name.includes('batches') ? 'logs' : 'samples';
+    found.push({ name, events, figures: await run() });
     await load.stop();
     await drained(service);
   };
   try {
     for (const [name, form] of logForms) {
       const shape = { seed, form, connections: 16, bodies: 128, eventsPerBody: 1000 };
-      const load = openLoad(service, shape);
-      await measure(`${name}, batches of 1,000, burst`, load, () =>
+      const load = openLoad(sockets, shape);
+      await measure(`${name}, batches of 1,000, burst`, load, async () => {
+        const figures = await measureBurst(service, load, seconds);
+        // Syslog has no acknowledgements.
+        return form === 'syslog' ? toAccepted(figures) : figures;
+      });
+    }
+    for (const [name, form] of metricForms) {
+      const load = openLoad(sockets, { ...small, seed, form });
+      await measure(`${name}, 1,000 in a request, burst`, load, () =>
         measureBurst(service, load, seconds),
       );
     }
     const shape = { seed, connections: 5, bodies: 10_000, eventsPerBody: 2000 };
-    const samples = openLoad(service, { ...shape, form: 'remote_write' });
+    const samples = openLoad(sockets, { ...shape, form: 'remote_write' });
     await measure('remote_write, 2,000 samples of 10,000 series, sustained', samples, () =>
       measureLimit(service, samples, 5 * seconds),
     );
-    const pushes = openLoad(service, { ...shape, form: 'prom_text' });
+    const pushes = openLoad(sockets, { ...shape, form: 'prom_text' });
     await measure('text push, 2,000 samples of 10,000 series, burst', pushes, () =>
       measureBurst(service, pushes, seconds),
     );
-    const points = openLoad(service, { ...shape, form: 'otlp_metrics' });
+    const points = openLoad(sockets, { ...shape, form: 'otlp_metrics' });
     await measure('metrics as OTLP protobuf, 2,000 points of 10,000 series, burst', points, () =>
       measureBurst(service, points, seconds),
     );
@@ -66,6 +98,22 @@ export async function measureWaysIn(
   } finally {
     await service.stop();
   }
+}
+
+/** The first run creates the receivers. */
+function toReceivers({ quickstart: { receivers } }: Service): string[] {
+  const { http_json: logs, prometheus } = receivers;
+  return [
+    ...['--syslog-receiver', logs.receiverId],
+    ...['--forward-receiver', logs.receiverId],
+    ...['--statsd-receiver', prometheus.receiverId],
+  ];
+}
+
+function toAccepted(figures: IngestFigures): IngestFigures {
+  const { acceptedPerSecond, seconds, backlog } = figures;
+  const storedPerSecond = acceptedPerSecond - (backlog.last - backlog.first) / seconds;
+  return { ...figures, eventsPerSecond: acceptedPerSecond, storedPerSecond };
 }
 
 interface LogShape {
@@ -76,18 +124,57 @@ interface LogShape {
   readonly eventsPerBody: number;
 }
 
-function openLoad(service: Service, shape: LogShape): Load {
-  const { caFile, ingestUrl, receivers } = service.quickstart;
+function openLoad(sockets: SocketService, shape: LogShape): Load {
+  const { caFile } = sockets.service.quickstart;
+  return startLoad({
+    ca: readFileSync(caFile, 'utf8'),
+    ...targetOf(sockets, shape.form),
+    ...shape,
+  });
+}
+
+function targetOf({ service, port }: SocketService, form: LoadForm) {
+  const { ingestUrl, receivers } = service.quickstart;
   const { http_json: json, otlp, prometheus } = receivers;
-  const target = {
-    json_logs: json,
-    otlp_json: otlp,
-    otlp_protobuf: otlp,
-    otlp_grpc: { url: ingestUrl, token: otlp.token },
-    otlp_metrics: { url: otlp.metricsUrl, token: otlp.token },
-    remote_write: { url: prometheus.writeUrl, token: prometheus.token },
-    prom_text: { url: prometheus.pushUrl, token: prometheus.token },
-  }[shape.form];
-  const { url, token } = target;
-  return startLoad({ ca: readFileSync(caFile, 'utf8'), url, token, ...shape });
+  const logs = (path: string) => ({ url: json.url.replace(/logs$/, path), token: json.token });
+  const socket = (setting: string) => ({ url: `tcp://127.0.0.1:${port(setting)}`, token: '' });
+  const samples = (url: string) => ({ url, token: prometheus.token });
+  switch (form) {
+    case 'json_logs':
+      return json;
+    case 'lines':
+      return logs('lines');
+    case 'loki_json':
+    case 'loki_protobuf':
+      return logs('loki/api/v1/push');
+    case 'elasticsearch':
+      return logs('elasticsearch/_bulk');
+    case 'splunk_hec':
+      return logs('services/collector/event');
+    case 'datadog':
+      return logs('datadog/api/v2/logs');
+    case 'gelf':
+      return logs('gelf');
+    case 'journald':
+      return logs('journal/upload');
+    case 'syslog':
+      return socket('syslog.tcp');
+    case 'forward':
+      return socket('forward.tcp');
+    case 'statsd':
+      return socket('statsd.tcp');
+    case 'otlp_json':
+    case 'otlp_protobuf':
+      return otlp;
+    case 'otlp_grpc':
+      return { url: ingestUrl, token: otlp.token };
+    case 'otlp_metrics':
+      return { url: otlp.metricsUrl, token: otlp.token };
+    case 'remote_write':
+      return samples(prometheus.writeUrl);
+    case 'prom_text':
+      return samples(prometheus.pushUrl);
+    case 'influx':
+      return samples(prometheus.pushUrl.replace(/prometheus\/metrics$/, 'influx/api/v2/write'));
+  }
 }
