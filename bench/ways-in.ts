@@ -104,9 +104,9 @@ export async function measureWaysIn(
 function toReceivers({ quickstart: { receivers } }: Service): string[] {
   const { http_json: logs, prometheus } = receivers;
   return [
-    ...['--syslog-receiver', logs.receiverId],
-    ...['--forward-receiver', logs.receiverId],
-    ...['--statsd-receiver', prometheus.receiverId],
+    `--syslog-receiver=${logs.receiverId}`,
+    `--forward-receiver=${logs.receiverId}`,
+    `--statsd-receiver=${prometheus.receiverId}`,
   ];
 }
 
