@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Wire, WireTarget } from './load-http.ts';
 
-/** @param isAcknowledged whether each body has a reply; otherwise it is written to the connection */
+/** @param isAcknowledged whether each body has a reply; otherwise it is done once it is written */
 export function openSocketWire(isAcknowledged: boolean) {
   return ({ url }: WireTarget, onOpen: () => void): Wire => {
     const { hostname, port } = new URL(url);
