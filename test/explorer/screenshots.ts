@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: images for the documentation, from a real service with demo data. With `--
- * FOLDER` every page in both themes is saved there instead.
+ * FOLDER` every page in both themes and on a phone is saved there instead.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -106,8 +106,25 @@ const pictures: readonly Picture[] = [
       await page.getByRole('list', { name: 'Alerts of the preview' }).waitFor();
     },
   },
+  {
+    name: 'patterns',
+    path: () => '/explore/logs?range=24h&tab=patterns',
+    prepare: (page) => page.getByRole('table', { name: /^Patterns/ }).waitFor(),
+  },
+  {
+    name: 'compare',
+    path: () => '/explore/logs?range=24h&query=severity:error&tab=compare&baseline=rest',
+  },
+  { name: 'stats', path: () => '/explore/logs?range=24h&tab=stats' },
+  { name: 'nothing-found', path: () => '/explore/logs?range=24h&query=nonesuch' },
+  { name: 'metric-browser', path: () => '/explore/metrics?range=24h' },
+  { name: 'alerts-active', path: () => '/alerts' },
+  { name: 'alerts-history', path: () => '/alerts?tab=history' },
+  { name: 'notifiers', path: () => '/alerts?tab=notifiers' },
   { name: 'receivers', path: () => '/receivers' },
   { name: 'send-data', path: receiverPath },
+  { name: 'receiver-tokens', path: (explorer) => `${receiverPath(explorer)}?tab=tokens` },
+  { name: 'receiver-settings', path: (explorer) => `${receiverPath(explorer)}?tab=settings` },
   { name: 'receiver-status', path: (explorer) => `${receiverPath(explorer)}?tab=status` },
   { name: 'streams', path: () => '/streams' },
   { name: 'tokens', path: () => '/tokens' },
@@ -123,6 +140,13 @@ try {
     for (const colorScheme of ['light', 'dark'] as const) {
       const isWanted = elsewhere !== undefined || shown.includes(`${picture.name}-${colorScheme}`);
       if (isWanted) await take(picture, colorScheme);
+    }
+    if (elsewhere !== undefined && picture.device === undefined) {
+      const { name, path, prepare } = picture;
+      await take(
+        { name: `${name}-on-phone`, path, device: phone, ...(prepare && { prepare }) },
+        'light',
+      );
     }
   }
 } finally {

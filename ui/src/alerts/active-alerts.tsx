@@ -1,5 +1,6 @@
 /** Pending and firing alerts. */
 import { Link } from 'wouter';
+import { formatValue } from '../charts/format-value.ts';
 import { Badge } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
@@ -70,7 +71,12 @@ const columns: readonly Column<Alert>[] = [
     isTight: true,
   },
   { header: 'Since', cell: ({ activeAt }) => <Ago at={activeAt} />, isTight: true },
-  { header: 'Value', cell: ({ value }) => String(Number(value)), isAtEnd: true, isTight: true },
+  {
+    header: 'Value',
+    cell: ({ value }) => formatValue(Number(value)),
+    isAtEnd: true,
+    isTight: true,
+  },
   {
     header: 'Summary',
     cell: ({ annotations: { summary, description } }) => (

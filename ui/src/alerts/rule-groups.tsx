@@ -74,7 +74,8 @@ function Group({ group, streamName, onDelete }: GroupProps) {
           <Ago at={lastEvaluation === never ? null : lastEvaluation} never="not yet" />
           {late && (
             <>
-              , {late.rows} late rows <Ago at={late.time} /> (up to {formatDuration(late.seconds)})
+              , {late.rows} rows up to {formatDuration(Math.ceil(late.seconds))} late, the last{' '}
+              <Ago at={late.time} />
             </>
           )}
         </span>

@@ -42,7 +42,8 @@ export function StateTimeline({ label, histories, fromMs, untilMs }: StateTimeli
                   className={styles[span.state]}
                   title={wordsOf(span, isUtc)}
                   style={{
-                    left: `${ratio(span.fromMs) * 100}%`,
+                    // Short alerts remain visible, at the end too.
+                    left: `min(${ratio(span.fromMs) * 100}%, 100% - 4px)`,
                     width: `${(ratio(span.untilMs) - ratio(span.fromMs)) * 100}%`,
                   }}
                 />

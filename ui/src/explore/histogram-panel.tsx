@@ -61,7 +61,6 @@ export function HistogramPanel(props: HistogramPanelProps) {
         <div className={styles.tools}>
           {groupBy === 'severity' && (
             <Button
-              tone="bare"
               isPressed={isErrorsOnly}
               label="Draw errors only"
               onPress={() => setIsWanted(!isWanted)}

@@ -23,6 +23,7 @@ import { formatMetricQuery, maxQueries, widen } from './metric-query.ts';
 import { useFamilies, useRangeQueries } from './metric-reads.ts';
 import { NoMetrics } from './no-metrics.tsx';
 import { RangeSelect } from './range-select.tsx';
+import styles from './metrics-page.module.css';
 import { type MetricState, useMetricQuery } from './use-metric-query.ts';
 
 export function MetricsPage() {
@@ -121,13 +122,13 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
             })}
           />
         ))}
-        <div>
+        <div className={styles.actions}>
           <Button
             isDisabled={queries.length >= maxQueries}
             onPress={() => change({ queries: [...queries, ''] })}
           >
             <Icon name="plus" /> Add query
-          </Button>{' '}
+          </Button>
           <Button onPress={() => setIsBrowsing(true)}>
             <Icon name="search" /> Browse metrics
           </Button>

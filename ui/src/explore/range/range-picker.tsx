@@ -42,7 +42,9 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
         onOpenChange={setIsOpen}
         trigger={
           <>
-            <Icon name="clock" />
+            <span className={styles.clock}>
+              <Icon name="clock" />
+            </span>
             <span className={styles.words}>
               {words}
               {range.kind === 'absolute' && timeZone === 'utc' && ' UTC'}

@@ -19,7 +19,7 @@ export function StatsForm({ stat, onStat }: StatsFormProps) {
   const needsField = !withoutField.includes(op);
   return (
     <form
-      className={styles.tools}
+      className={styles.control}
       onSubmit={(event) => {
         event.preventDefault();
         onStat(needsField ? `${op}(${field.trim()})` : op);

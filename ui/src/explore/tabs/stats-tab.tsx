@@ -6,6 +6,7 @@ import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
+import { formatCount } from '../../parts/text/time-text.ts';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { columnFields, fieldTitle, isStored } from '../log/log-fields.ts';
 import type { StatsChoice } from '../query.ts';
@@ -26,41 +27,39 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
   const lines = useColoredLines(overTime.data ?? [], nameOf);
   const change = (part: Partial<StatsChoice>) => onChange({ stats: { ...stats, ...part } });
   const tools = (
-    <>
+    <div className={styles.tools}>
       <StatsForm key={stats.stat} stat={stats.stat} onStat={(stat) => change({ stat })} />
-      <div className={styles.tools}>
-        <label className={styles.control}>
-          By
-          <select
-            aria-label="By"
-            value={stats.by}
-            onChange={({ target }) => change({ by: target.value })}
-          >
-            <option value="">nothing</option>
-            {groupsOf(query.columns, stats.by).map((name) => (
-              <option key={name} value={name}>
-                {fieldTitle(name)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label className={styles.control}>
-          Step
-          <select
-            aria-label="Step"
-            value={stats.step}
-            onChange={({ target }) => change({ step: target.value })}
-          >
-            <option value="">fits the range</option>
-            {[...new Set([...steps, ...(stats.step === '' ? [] : [stats.step])])].map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
-    </>
+      <label className={styles.control}>
+        By
+        <select
+          aria-label="By"
+          value={stats.by}
+          onChange={({ target }) => change({ by: target.value })}
+        >
+          <option value="">nothing</option>
+          {groupsOf(query.columns, stats.by).map((name) => (
+            <option key={name} value={name}>
+              {fieldTitle(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className={styles.control}>
+        Step
+        <select
+          aria-label="Step"
+          value={stats.step}
+          onChange={({ target }) => change({ step: target.value })}
+        >
+          <option value="">fits the range</option>
+          {[...new Set([...steps, ...(stats.step === '' ? [] : [stats.step])])].map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
   );
   return (
     <TabAnswer label="Statistics" answer={totals} tools={tools}>
@@ -84,7 +83,7 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
                   header: stats.by === '' ? 'Logs' : fieldTitle(stats.by),
                   cell: (row) => <Group name={groupName(row, nameOf)} lines={lines} />,
                 },
-                { header: stats.stat, cell: (row) => shown(valueOf(row)), isAtEnd: true },
+                { header: stats.stat, cell: (row) => valueText(valueOf(row)), isAtEnd: true },
               ]}
               rows={rows}
               keyOf={(row) => JSON.stringify([row.other, row.by])}
@@ -128,6 +127,7 @@ function groupsOf(columns: readonly string[], by: string): readonly string[] {
   return [...new Set(['severity', ...columnFields, ...known, ...(by === '' ? [] : [by])])];
 }
 
-function shown(value: number | null): string {
-  return value === null ? '–' : formatValue(value);
+function valueText(value: number | null): string {
+  if (value === null) return '–';
+  return Number.isInteger(value) ? formatCount(value) : formatValue(value);
 }

@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import type { Bounds } from '../metric-query.ts';
 import { useLabelValues } from '../metric-reads.ts';
+import builderStyles from './builder-form.module.css';
 import { type FilterOp, filterOps, type LabelFilter } from './built-query.ts';
 import styles from './filter-form.module.css';
 
@@ -40,14 +41,17 @@ export function FilterForm({ metric, names, bounds, onAdd }: FilterFormProps) {
         setValue('');
       }}
     >
-      <select aria-label="Label" value={name} onChange={({ target }) => setName(target.value)}>
-        <option value="">Filter…</option>
-        {names.map((one) => (
-          <option key={one} value={one}>
-            {one}
-          </option>
-        ))}
-      </select>
+      <label className={builderStyles.field}>
+        Filter
+        <select aria-label="Label" value={name} onChange={({ target }) => setName(target.value)}>
+          <option value="">add a label</option>
+          {names.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </label>
       {name !== '' && (
         <>
           <select

@@ -57,7 +57,7 @@ export function PlotCard(props: PlotCardProps) {
   return (
     <Card>
       <PlotTools
-        title={titleOf(series.length, lines.length)}
+        title={heat ? `${heat.edges.length - 1} buckets` : titleOf(series.length, lines.length)}
         query={query}
         hasBuckets={hasBuckets(series)}
         onChange={onChange}

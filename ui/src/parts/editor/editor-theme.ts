@@ -6,7 +6,13 @@ export const editorTheme = EditorView.theme({
   '.cm-scroller': { maxHeight: '8rem', overflow: 'auto', font: '0.8125rem/1.5 var(--font-mono)' },
   '.cm-content': { padding: '0.28rem 0', caretColor: 'var(--text)' },
   '.cm-line': { padding: '0 2px' },
-  '.cm-placeholder': { color: 'var(--text-quiet)' },
+  '.cm-placeholder': {
+    maxWidth: '100%',
+    overflow: 'hidden',
+    color: 'var(--text-quiet)',
+    textOverflow: 'ellipsis',
+    whiteSpace: 'nowrap',
+  },
   '.cm-lintRange-error': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--danger) 1px',
