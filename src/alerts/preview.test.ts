@@ -32,7 +32,10 @@ function partsAt(minutes: readonly number[]): PreviewParts & { readonly reads: u
       reads.push({ expr, ...times });
       return new Map(minutes.map((minute) => [minute * minuteMs, vector]));
     },
-    queryLogs: async (_owner, _query, atMs) => (minutes.includes(atMs / minuteMs) ? vector : []),
+    queryLogs: {
+      at: async (_owner, _query, atMs) => (minutes.includes(atMs / minuteMs) ? vector : []),
+      over: async () => undefined,
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import {
   ruleKeys,
   type RuleFailures,
   type RuleGroup,
+  type RuleQuery,
   type RuleSample,
 } from '../model/rules.ts';
 import { labelsKey } from '../rules/alerts.ts';
@@ -19,16 +20,18 @@ type Vectors = ReadonlyMap<number, readonly RuleSample[]>;
 
 export interface PreviewParts {
   /** The vectors of all steps, by Unix ms. Times without samples are absent. */
-  readonly queryMetrics: (
-    owner: GroupOwner,
-    expr: string,
-    times: { readonly startMs: number; readonly endMs: number; readonly stepMs: number },
-  ) => Promise<Vectors>;
-  readonly queryLogs: (
-    owner: GroupOwner,
-    query: LogsRuleQuery,
-    atMs: number,
-  ) => Promise<readonly RuleSample[]>;
+  readonly queryMetrics: (owner: GroupOwner, expr: string, times: Times) => Promise<Vectors>;
+  readonly queryLogs: {
+    at(owner: GroupOwner, query: LogsRuleQuery, atMs: number): Promise<readonly RuleSample[]>;
+    /** undefined where each step needs a read of its own. */
+    over(owner: GroupOwner, query: LogsRuleQuery, times: Times): Promise<Vectors | undefined>;
+  };
+}
+
+interface Times {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly stepMs: number;
 }
 
 const maxEvaluations = 1_500;
@@ -78,22 +81,28 @@ function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes
   return Array.from({ length: count }, (_, i) => untilMs - (count - 1 - i) * stepMs);
 }
 
-/** Reads the samples of an expression once for all steps. */
+/** Reads the samples of a query once for all steps, if that is possible. */
 function createQuery(
   { queryMetrics, queryLogs }: PreviewParts,
   { queryOffsetMs }: RuleGroup,
   steps: readonly number[],
 ): QueryRule {
-  const vectors = new Map<string, Promise<Vectors>>();
+  const vectors = new Map<string, Promise<Vectors | undefined>>();
   const startMs = steps[0]! - queryOffsetMs;
   const endMs = steps.at(-1)! - queryOffsetMs;
   const stepMs = steps.length > 1 ? steps[1]! - steps[0]! : 1;
+  const times = { startMs, endMs, stepMs };
+  const readAll = (owner: GroupOwner, query: RuleQuery) =>
+    query.type === 'logs'
+      ? queryLogs.over(owner, query, times)
+      : queryMetrics(owner, query.expr, times);
   return async (owner, query, atMs) => {
-    if (query.type === 'logs') return queryLogs(owner, query, atMs);
-    const { expr } = query;
-    const read = vectors.get(expr) ?? queryMetrics(owner, expr, { startMs, endMs, stepMs });
-    vectors.set(expr, read);
-    return (await read).get(atMs) ?? [];
+    const key = JSON.stringify(query);
+    const reading = vectors.get(key) ?? readAll(owner, query);
+    vectors.set(key, reading);
+    const read = await reading;
+    if (read !== undefined) return read.get(atMs) ?? [];
+    return query.type === 'logs' ? queryLogs.at(owner, query, atMs) : [];
   };
 }
 

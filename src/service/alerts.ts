@@ -42,7 +42,7 @@ export function openAlerts(
       rules: directory,
       query: (owner, query, atMs) =>
         query.type === 'logs'
-          ? queryLogs(owner, query, atMs)
+          ? queryLogs.at(owner, query, atMs)
           : queryMetrics.at(owner, query.expr, atMs),
       record: createRecorder(config, queue),
       countLate: createCountLate(reads),

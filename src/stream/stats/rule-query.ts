@@ -14,6 +14,7 @@ import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
 import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
 import { planStats, statsQuery, toStatsResponse } from './stats.ts';
+import { countWindows, type Times } from './window-counts.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
   readonly store: PatternStore & { stats(plan: StatsPlan): Promise<StatsResult> };
@@ -33,29 +34,67 @@ export function checkLogsRule(rule: LogsRuleQuery): string | undefined {
   }
 }
 
-/** The function throws AppError. */
+interface Owner {
+  readonly accountId: string;
+  readonly streamId: string;
+}
+
+/** The functions throw AppError. */
 export function createLogsRuleQuery(parts: LogsRuleParts) {
-  return async (
-    { accountId, streamId }: { readonly accountId: string; readonly streamId: string },
-    rule: LogsRuleQuery,
-    atMs: number,
-  ): Promise<RuleSample[]> => {
-    const context = await readContext(parts, accountId);
-    const isWanted = (value: number) =>
-      rule.condition === undefined || holds(value, rule.condition);
-    if (rule.stat === newPatterns) {
-      return findNewPatterns(parts.store, context, { rule, streamId, atMs, isWanted });
-    }
-    const query = parseQuery(statsQuery, toSearch(rule, { atMs, streamId }));
-    const plan = planStats(context, query);
-    const answer = toStatsResponse(query, plan, await parts.store.stats(plan));
-    if (!('rows' in answer)) return [];
-    return answer.rows.flatMap(({ by, other, values }) => {
-      const [value] = Object.values(values);
-      if (other === true || value === null || value === undefined) return [];
-      return isWanted(value) ? [{ labels: toLabels(by), value }] : [];
-    });
+  return {
+    /** The vector at one time. */
+    async at(
+      { accountId, streamId }: Owner,
+      rule: LogsRuleQuery,
+      atMs: number,
+    ): Promise<RuleSample[]> {
+      const context = await readContext(parts, accountId);
+      const isWanted = (value: number) => isSelected(rule, value);
+      if (rule.stat === newPatterns) {
+        return findNewPatterns(parts.store, context, { rule, streamId, atMs, isWanted });
+      }
+      const query = parseQuery(statsQuery, toSearch(rule, { atMs, streamId }));
+      const plan = planStats(context, query);
+      const answer = toStatsResponse(query, plan, await parts.store.stats(plan));
+      if (!('rows' in answer)) return [];
+      return answer.rows.flatMap(({ by, other, values }) => {
+        const [value] = Object.values(values);
+        if (other === true || value === null || value === undefined) return [];
+        return isWanted(value) ? [{ labels: toLabels(by), value }] : [];
+      });
+    },
+    /** The vectors at all steps, by Unix ms; undefined where each needs a read of its own. */
+    async over(
+      { accountId, streamId }: Owner,
+      rule: LogsRuleQuery,
+      times: Times,
+    ): Promise<Map<number, RuleSample[]> | undefined> {
+      const { windowMs } = rule;
+      const firstMs = times.startMs - windowMs;
+      const isSummable = rule.stat === 'count' && windowMs > 0 && windowMs % times.stepMs === 0;
+      if (!isSummable || firstMs < 0) return undefined;
+      const context = await readContext(parts, accountId);
+      const whole = { ...rule, windowMs: times.endMs - firstMs };
+      const query = parseQuery(statsQuery, toSearch(whole, { atMs: times.endMs, streamId }));
+      const { by = [] } = query;
+      const vectors = await countWindows(parts.store, {
+        plan: planStats(context, query),
+        times,
+        windowMs,
+        toLabels: (values) =>
+          toLabels(Object.fromEntries(by.map(({ name }, i) => [name, values[i]!]))),
+      });
+      if (vectors === undefined) return undefined;
+      const wanted = Array.from(vectors, ([timeMs, vector]) => {
+        return [timeMs, vector.filter(({ value }) => isSelected(rule, value))] as const;
+      });
+      return new Map(wanted);
+    },
   };
+}
+
+function isSelected({ condition }: LogsRuleQuery, value: number): boolean {
+  return condition === undefined || holds(value, condition);
 }
 
 const maxSamples = 3;
@@ -67,7 +106,7 @@ export interface RuleSamplesParts extends ReadContextSource {
 /** The function returns the newest logs of one group of a rule. It throws AppError. */
 export function createRuleSamples(parts: RuleSamplesParts) {
   return async (
-    { accountId, streamId }: { readonly accountId: string; readonly streamId: string },
+    { accountId, streamId }: Owner,
     { query, by, windowMs }: LogsRuleQuery,
     {
       labels,

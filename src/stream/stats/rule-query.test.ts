@@ -1,0 +1,113 @@
+/** Rules on logs: the counts of all steps of a preview are those of each step alone. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { StatsPlan, StatsResult } from '../../model/plan.ts';
+import type { LogsRuleQuery } from '../../model/rules.ts';
+import { createLogsRuleQuery } from './rule-query.ts';
+
+const owner = { accountId: 'a', streamId: '018f0000-0000-7000-8000-000000000001' };
+const originMs = Date.UTC(2026, 0, 1);
+const counting: LogsRuleQuery = {
+  query: '',
+  stat: 'count',
+  by: '',
+  windowMs: 300,
+  condition: undefined,
+};
+
+interface Log {
+  readonly atMs: number;
+  readonly service: string;
+}
+
+function queryOf(logs: readonly Log[]) {
+  const reads: StatsPlan[] = [];
+  const stream = {
+    streamId: owner.streamId,
+    name: 'all',
+    retentionDays: 36_500,
+    dataDeletedUntil: null,
+  };
+  const { at, over } = createLogsRuleQuery({
+    grants: { streams: () => Promise.resolve([stream as never]) },
+    now: () => originMs + 86_400_000,
+    store: {
+      stats: (plan: StatsPlan) => {
+        reads.push(plan);
+        return Promise.resolve(countIn(logs, plan));
+      },
+    } as never,
+  });
+  return { at, over, reads };
+}
+
+/** What the store answers. */
+function countIn(logs: readonly Log[], plan: StatsPlan): StatsResult {
+  const width = (plan.endMs - plan.startMs) / plan.buckets;
+  const within = logs.filter(({ atMs }) => atMs >= plan.startMs && atMs < plan.endMs);
+  const names = plan.by.length === 0 ? [''] : [...new Set(within.map(({ service }) => service))];
+  const toGroup = (values: readonly string[] | undefined, own: readonly Log[]) => {
+    const buckets = Map.groupBy(own, ({ atMs }) => Math.floor((atMs - plan.startMs) / width));
+    const points = Array.from(buckets, ([bucket, { length }]) => ({ bucket, values: [length] }));
+    return { values, points: points.toSorted((a, b) => a.bucket - b.bucket) };
+  };
+  const isIn = (name: string) => (log: Log) => plan.by.length === 0 || log.service === name;
+  const shown = names.slice(0, plan.limit);
+  const groups = shown.map((name) => {
+    return toGroup(plan.by.length === 0 ? [] : [name], within.filter(isIn(name)));
+  });
+  const rest = within.filter(({ service }) => plan.by.length > 0 && !shown.includes(service));
+  return {
+    isExact: true,
+    groups: [...groups, ...(rest.length > 0 ? [toGroup(undefined, rest)] : [])],
+  };
+}
+
+const logsOf = fc.array(
+  fc.record({
+    atMs: fc.integer({ min: originMs - 1000, max: originMs + 3000 }),
+    service: fc.constantFrom('a', 'b', 'c'),
+  }),
+  { maxLength: 60 },
+);
+
+suite('the counts of all steps', () => {
+  test('are those of each step alone, from one read', () =>
+    fc.assert(
+      fc.asyncProperty(
+        logsOf,
+        fc.constantFrom('', 'service'),
+        fc.integer({ min: 1, max: 8 }),
+        fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
+        async (logs, by, steps, than) => {
+          const condition = than === undefined ? undefined : ({ op: '>=', value: than } as const);
+          const rule = { ...counting, by, windowMs: steps * 100, condition };
+          const { at, over, reads } = queryOf(logs);
+          const times = { startMs: originMs + 37, endMs: originMs + 2037, stepMs: 100 };
+          const all = await over(owner, rule, times);
+          assert.ok(all);
+          assert.equal(reads.length, 1);
+          assert.equal(all.size, 21);
+          for (const [timeMs, vector] of all) {
+            const sorted = (samples: typeof vector) =>
+              samples.map(({ labels, value }) => JSON.stringify([labels, value])).toSorted();
+            assert.deepEqual(sorted(vector), sorted(await at(owner, rule, timeMs)));
+          }
+        },
+      ),
+    ));
+
+  const times = { startMs: originMs, endMs: originMs + 86_400_000, stepMs: 60_000 };
+  const alone: readonly (readonly [string, Partial<LogsRuleQuery>])[] = [
+    ['of another stat', { stat: 'rate', windowMs: 60_000 }],
+    ['of a window that is no multiple of the step', { windowMs: 90_000 }],
+    ['of more groups than fit in memory', { by: 'service', windowMs: 60_000 }],
+  ];
+  for (const [what, part] of alone) {
+    test(`${what} need a read each`, async () => {
+      const logs = Array.from({ length: 99 }, (_, i) => ({ atMs: originMs, service: `${i}` }));
+      assert.equal(await queryOf(logs).over(owner, { ...counting, ...part }, times), undefined);
+    });
+  }
+});
