@@ -50,8 +50,10 @@ export function useBrush(buckets: number, onChoose?: (span: BucketSpan) => void)
     return () => window.removeEventListener('keydown', listen, { capture: true });
   }, [isDragging]);
 
-  const at = Math.min(pointed ?? buckets - 1, buckets - 1);
-  const chosen = choice && spanOf(choice.anchor, at);
+  // An answer for another range may have fewer.
+  const within = (bucket: number) => Math.min(bucket, buckets - 1);
+  const at = within(pointed ?? buckets - 1);
+  const chosen = choice && spanOf(within(choice.anchor), at);
   const take = (span: BucketSpan) => {
     giveUp();
     onChoose?.(span);
@@ -70,7 +72,7 @@ export function useBrush(buckets: number, onChoose?: (span: BucketSpan) => void)
   };
 
   return {
-    pointed,
+    pointed: pointed === undefined ? undefined : at,
     chosen,
     handlers: {
       onPointerDown(event) {
