@@ -196,10 +196,9 @@ suite('exploring logs', { skip }, () => {
     assert.ok(logs.length < 20, `${logs.length} logs in a tenth of the range`);
     await total(page, `${logs.length} logs`);
     // The new range may have fewer bars.
-    const [bar, count] = await Promise.all(
-      ['aria-valuenow', 'aria-valuemax'].map(async (name) => Number(await bars.getAttribute(name))),
-    );
-    assert.ok(bar! <= count!, `bar ${bar} of ${count}`);
+    const numberOf = async (name: string) => Number(await bars.getAttribute(name));
+    const [bar, count] = [await numberOf('aria-valuenow'), await numberOf('aria-valuemax')];
+    assert.ok(bar <= count, `bar ${bar} of ${count}`);
     for (let times = 0; times < 4; times += 1) await page.keyboard.press('z');
     await total(page, '60 logs');
   });
