@@ -42,11 +42,7 @@ export async function countWindows(
   for (const { values = [], points } of groups) {
     const labels = toLabels(values);
     const counts = new Float64Array(buckets);
-    for (const {
-      bucket,
-      values: [count],
-    } of points)
-      counts[bucket] = count ?? 0;
+    for (const { bucket, values: own } of points) counts[bucket] = own[0] ?? 0;
     let sum = counts.subarray(0, width - 1).reduce((total, count) => total + count, 0);
     for (const [timeMs, vector] of vectors) {
       const step = (timeMs - startMs) / stepMs;
