@@ -6,6 +6,7 @@
 import type { StampedBatch } from '../../model/batch.ts';
 import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
+import { exceededLimit } from '../failures.ts';
 import { type ListParts, readPage } from './read-page.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { fieldFilter, isByFields } from './row-filter.ts';
@@ -29,10 +30,10 @@ export interface RecentOptions {
   readonly now: () => number;
 }
 
-export const maxRecentRows = 2_000;
+export const maxRecentRows = 4_000;
 /** Estimated, for one stream. */
-const maxBytes = 4 * 2 ** 20;
-const maxStreams = 8;
+const maxBytes = 8 * 2 ** 20;
+const maxStreams = 4;
 /** A stream without reads for this long is dropped. */
 const idleMs = 5 * 60_000;
 /** More rows between two reads cost more to decode than a statement. */
@@ -51,7 +52,7 @@ interface Entry {
 }
 
 export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptions): RecentLogs {
-  const loadParts = { ...parts, limits: { ...parts.limits, maxBytesReturned: 4 * maxBytes } };
+  const loadParts = { ...parts, limits: { ...parts.limits, maxBytesReturned: 2 * maxBytes } };
   const entries = new Map<string, Entry>();
 
   function pause(entry: Entry): void {
@@ -64,14 +65,18 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
   const newRows = () => new StreamRows({ maxRows, maxBytes });
 
   async function load(accountId: string, key: string, entry: Entry): Promise<void> {
-    const limit = Math.min(maxRows, parts.limits.maxRowsReturned);
-    try {
-      const plan = newestPlan(accountId, entry.stream, limit);
-      const rows = await readPage(loadParts, plan, { accountId });
-      if (entries.get(key) === entry) entry.rows.load(rows, rows.length < limit);
-    } catch {
-      // Every page is a statement meanwhile, whose errors are reported.
-      pause(entry);
+    for (let limit = Math.min(maxRows, parts.limits.maxRowsReturned); ; limit >>= 3) {
+      try {
+        const plan = newestPlan(accountId, entry.stream, limit);
+        const rows = await readPage(loadParts, plan, { accountId });
+        if (entries.get(key) === entry) entry.rows.load(rows, rows.length < limit);
+        return;
+      } catch (error) {
+        if (limit >= 8 && exceededLimit(error) === 'size') continue;
+        // Every page is a statement meanwhile, whose errors are reported.
+        pause(entry);
+        return;
+      }
     }
   }
 

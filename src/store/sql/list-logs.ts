@@ -1,6 +1,6 @@
 /** Reads of logs, in listing order for the list and in the order of arrival for the tail. Pure. */
 import type { ArrivalRange, ArrivalsPlan, ArrivedLog } from '../../model/arrival.ts';
-import type { ListPlan } from '../../model/plan.ts';
+import type { ListPlan, LogFilter } from '../../model/plan.ts';
 import {
   type LogRow,
   logColumns,
@@ -34,8 +34,19 @@ FROM ${table}
 WHERE ${[whereSql(plan.filter, params, step.window), ...positionCondition(plan, params)].join(and)}
 ORDER BY Timestamp ${order}, Tie ${order}
 LIMIT ${step.limit}
-${limitsSql(step.limits)}`,
+${limitsSql(step.limits)}${narrowSql(plan.filter)}`,
   );
+}
+
+/**
+ * The engine's filter on the newest rows found so far takes the place of PREWHERE: all rows of a
+ * granule with a match are then read of every column that is filtered or sorted by.
+ */
+function narrowSql({ equal, labels, search, minSeverity, conditions = [], excluded }: LogFilter) {
+  const excludes = (excluded?.equal.size ?? 0) + (excluded?.labels.length ?? 0);
+  const wanted = equal.size + labels.length + search.length + conditions.length;
+  const isNarrow = wanted + excludes > 0 || minSeverity !== undefined;
+  return isNarrow ? ',\n  use_top_k_dynamic_filtering = 0' : '';
 }
 
 const and = '\n  AND ';

@@ -85,6 +85,27 @@ ${settings}`,
   assert.deepEqual(Object.values(params), ['account', 'stream', '1', '9', '5', '6']);
 });
 
+test('a list with a filter evaluates it before the columns that it sorts by are read', () => {
+  const listed = (change: Partial<LogFilter>) => {
+    const plan = { filter: { ...filter, ...change }, limit: 9, direction: 'older' } as const;
+    const all = { position: undefined, untilWatermarkNanos: undefined };
+    const window = { fromNanos: 1n, untilNanos: undefined };
+    return compileList('weir.logs', { ...plan, ...all }, { window, limit: 9, limits }).sql;
+  };
+  const none = { equal: new Map(), labels: [] };
+  assert.ok(listed({ fromNanos: 2n, excluded: none }).endsWith(settings));
+  for (const change of [
+    { equal: new Map([['host', ['h']]]) as LogFilter['equal'] },
+    { labels: [{ key: 'k', value: 'v' }] },
+    { search: [{ text: 'word', exclude: true }] },
+    { minSeverity: 9 },
+    { conditions: [{ kind: 'search', pieces: ['a', 'b'] }] },
+    { excluded: { ...none, labels: [{ key: 'k', value: 'v' }] } },
+  ] satisfies Partial<LogFilter>[]) {
+    assert.ok(listed(change).endsWith(`${settings},\n  use_top_k_dynamic_filtering = 0`));
+  }
+});
+
 test('a histogram whose buckets are whole milliseconds divides once', () => {
   const plan = { filter, startMs: 1_000, endMs: 2_000, buckets: 10, groupBy: undefined, topK: 10 };
   const bucket = 'toUInt16(intDiv(toUnixTimestamp64Nano(Timestamp) - {p0:Int64}, {p1:Int64}))';
