@@ -1,32 +1,24 @@
 /** Plain JSON logs (SPEC §4.1): one event or an array of events, answered with counts. */
-import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { Protocol } from '../../model/protocol.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { description } from './describe.ts';
+import { eventProtocol } from './event-protocol.ts';
 
 /** The body as sent, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 4;
 
-export function createJsonLogs({ ingest }: Config): Protocol {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createJsonLogs(config: Config): Protocol {
   const decode = createJsonLogsDecoder();
   return {
+    ...eventProtocol(config),
     name: 'json_logs',
-    kind: 'http_json',
     http: { path: 'logs', description },
     mediaTypes: [{ name: 'application/json' }],
     codings: ['identity'],
     formatAdvice: 'NDJSON, text lines, logfmt, gzip and zstd belong to …/lines',
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, _format, { limits }) => decode(body, limits),
     reply: (batch) => ({ status: 202, contentType: 'application/json', body: toText(batch) }),
   };

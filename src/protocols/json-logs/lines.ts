@@ -1,6 +1,5 @@
 /** Events one after another, as files and loggers have them, on a route beside that of the spec. */
 import { z } from 'zod';
-import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../model/protocol.ts';
 import type { RequestTarget } from '../../model/request.ts';
@@ -9,6 +8,7 @@ import { createLinesDecoder } from './decode-lines.ts';
 import { openTolerantEvents } from './event-source.ts';
 import { toText } from './json-logs.ts';
 import type { LineFormat } from './text-lines.ts';
+import { eventProtocol } from './event-protocol.ts';
 
 /** The body as sent, lines as JSON, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -54,24 +54,15 @@ function wantsAccepted(target: RequestTarget | undefined): boolean {
   return target?.query.get('status') === '202';
 }
 
-export function createLines({ ingest }: Config): Protocol {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createLines(config: Config): Protocol {
   const decodeLines = createLinesDecoder();
   const decodeDocument = createJsonLogsDecoder(openTolerantEvents);
   return {
+    ...eventProtocol(config),
     name: 'lines',
-    kind: 'http_json',
     http: { path: 'lines', description },
     mediaTypes: Object.keys(formats).map((name) => ({ name })),
-    codings: ['identity', 'gzip', 'deflate', 'zstd'],
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (bytes, { mediaType }, { limits }) => {
       const format = formats[mediaType]!;
       const isArray = format === 'json' && /^\s*\[/.test(bytes.toString('latin1', 0, 100));

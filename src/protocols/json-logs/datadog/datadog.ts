@@ -1,6 +1,5 @@
 /** Datadog's logs intake, version 2 (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
 import { z } from 'zod';
-import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
 } from '../../../model/protocol.ts';
 import { createJsonLogsDecoder } from '../decode.ts';
 import { openDatadogLogs } from './datadog-events.ts';
+import { describeRejections, eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 8;
@@ -55,12 +55,11 @@ const description: IngestDescription = {
   },
 };
 
-export function createDatadog({ ingest }: Config): Protocol {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createDatadog(config: Config): Protocol {
   const decode = createJsonLogsDecoder(openDatadogLogs);
   return {
+    ...eventProtocol(config),
     name: 'datadog',
-    kind: 'http_json',
     http: {
       path: 'datadog/api/v2/logs',
       prefix: 'datadog',
@@ -69,15 +68,7 @@ export function createDatadog({ ingest }: Config): Protocol {
     },
     tokenPlace: 'dd-api-key',
     mediaTypes: [{ name: json }],
-    codings: ['identity', 'gzip', 'deflate', 'zstd'],
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, _format, { limits }) => decode(body, limits),
     reply,
     encodeProblem: ({ status, title, detail }) => encodeError(status, title, detail),
@@ -85,12 +76,9 @@ export function createDatadog({ ingest }: Config): Protocol {
 }
 
 /** 202, or 400 if logs were rejected: senders do not retry it. */
-function reply({ rows, rejectedCount, rejectedByReason }: Batch): Reply {
-  if (rejectedCount === 0) return { status: 202, contentType: json, body: '{}' };
-  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  const detail =
-    `cannot store ${rejectedCount} of ${rejectedCount + rows} logs (${reasons}), ` +
-    `the other ${rows} are stored`;
+function reply(batch: Batch): Reply {
+  if (batch.rejectedCount === 0) return { status: 202, contentType: json, body: '{}' };
+  const detail = describeRejections(batch, 'logs');
   return { status: 400, ...encodeError(400, 'Bad Request', detail) };
 }
 

@@ -1,6 +1,5 @@
 /** Elasticsearch's bulk API, for clients that send logs, and what these ask before. */
 import { z } from 'zod';
-import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
 } from '../../../model/protocol.ts';
 import { createBulkDecoder } from './bulk-decoder.ts';
 import { createHandshake, productHeader } from './handshake.ts';
+import { eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, its rows and items, and the copy of the rows for the queue. */
 const heapBytesPerBodyByte = 6;
@@ -68,12 +68,11 @@ const description: IngestDescription = {
   },
 };
 
-export function createElasticsearch({ ingest }: Config): Protocol {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createElasticsearch(config: Config): Protocol {
   const decode = createBulkDecoder();
   return {
+    ...eventProtocol(config),
     name: 'elasticsearch',
-    kind: 'http_json',
     http: {
       path: 'elasticsearch/_bulk',
       otherPaths: ['elasticsearch/:index/_bulk'],
@@ -95,15 +94,7 @@ export function createElasticsearch({ ingest }: Config): Protocol {
       { name: 'application/vnd.elasticsearch+x-ndjson', parameters: version },
       { name: 'application/vnd.elasticsearch+json', parameters: version },
     ],
-    codings: ['identity', 'gzip', 'deflate', 'zstd'],
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, _format, { limits, target }) => decode(body, target?.path['index'], limits),
     reply,
     encodeProblem,

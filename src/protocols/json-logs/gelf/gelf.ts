@@ -1,11 +1,11 @@
 /** GELF over HTTP, as Graylog takes it: a message in each request, or several one after another. */
 import { z } from 'zod';
-import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../../model/protocol.ts';
 import { createPiecesDecoder } from '../decode-lines.ts';
 import { toText } from '../json-logs.ts';
 import { openGelfMessages } from './gelf-events.ts';
+import { eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, its rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 4;
@@ -47,27 +47,18 @@ const description: IngestDescription = {
   },
 };
 
-export function createGelf({ ingest }: Config): Protocol {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createGelf(config: Config): Protocol {
   const decode = createPiecesDecoder(openGelfMessages);
   return {
+    ...eventProtocol(config),
     name: 'gelf',
-    kind: 'http_json',
     http: { path: 'gelf', tokenPaths: ['/gelf'], description },
     tokenPlace: 'basic',
     mediaTypes: [{ name: json }],
     takesAnyMediaType: true,
-    codings: ['identity', 'gzip', 'deflate', 'zstd'],
     // Python's handlers name both and send zlib.
     codingAliases: { 'gzip,deflate': 'deflate' },
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, _format, { limits }) => decode([body].values(), limits),
     reply: (batch) => ({ status: 202, contentType: json, body: toText(batch) }),
   };

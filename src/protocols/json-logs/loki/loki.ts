@@ -1,6 +1,5 @@
 /** Loki's push API: streams of entries, in JSON or in protobuf with snappy. */
 import { z } from 'zod';
-import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
@@ -14,6 +13,7 @@ import type {
   Unframed,
 } from '../../../model/protocol.ts';
 import { createPushDecoder } from './push-decoder.ts';
+import { describeRejections, eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, entries as events, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -59,12 +59,11 @@ const description: IngestDescription = {
   errors: { 'text/plain': { schema: z.string() } },
 };
 
-export function createLoki({ ingest }: Config): Protocol {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createLoki(config: Config): Protocol {
   const decode = createPushDecoder();
   return {
+    ...eventProtocol(config),
     name: 'loki',
-    kind: 'http_json',
     http: {
       path: 'loki/api/v1/push',
       prefix: 'loki',
@@ -75,14 +74,7 @@ export function createLoki({ ingest }: Config): Protocol {
     mediaTypes: [{ name: json }, { name: protobuf }],
     codings: ['identity', 'gzip', 'deflate', 'snappy'],
     formatAdvice: 'protobuf always in snappy, JSON never',
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     unframe,
     decode: (body, { mediaType }, { limits }) =>
       decode(body, mediaType === protobuf ? 'protobuf' : 'json', limits),
@@ -105,12 +97,9 @@ function unframe(message: Buffer, { mediaType, coding }: BodyFormat): Unframed {
 }
 
 /** 204, or 400 as of Loki if entries were rejected: senders do not retry it. */
-function reply({ rows, rejectedCount, rejectedByReason }: Batch): Reply {
-  if (rejectedCount === 0) return { status: 204, contentType: undefined, body: '' };
-  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  const body =
-    `cannot store ${rejectedCount} of ${rejectedCount + rows} entries (${reasons}), ` +
-    `the other ${rows} are stored\n`;
+function reply(batch: Batch): Reply {
+  if (batch.rejectedCount === 0) return { status: 204, contentType: undefined, body: '' };
+  const body = `${describeRejections(batch, 'entries')}\n`;
   return { status: 400, contentType: plainText, body };
 }
 

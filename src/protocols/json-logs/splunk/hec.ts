@@ -1,6 +1,5 @@
 /** Splunk's HTTP Event Collector: events, raw lines, health and acknowledgements. */
 import { z } from 'zod';
-import { maxListedRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
@@ -16,6 +15,7 @@ import type { RequestTarget } from '../../../model/request.ts';
 import { createPiecesDecoder } from '../decode-lines.ts';
 import { eachPiece } from '../text-lines.ts';
 import { openHecEvents } from './hec-events.ts';
+import { describeRejections, eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, lines as events, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -76,24 +76,15 @@ const rawDescription: IngestDescription = {
   errors,
 };
 
-export function createSplunkHec({ ingest }: Config): [events: Protocol, raw: Protocol] {
-  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+export function createSplunkHec(config: Config): [events: Protocol, raw: Protocol] {
   const decodeEvents = createPiecesDecoder(openHecEvents);
   const decodeLines = createPiecesDecoder();
   const nextAckId = createAckIds();
   const shared = {
-    kind: 'http_json',
+    ...eventProtocol(config),
     tokenPlace: 'splunk',
     takesAnyMediaType: true,
-    codings: ['identity', 'gzip', 'deflate', 'zstd'],
-    maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     reply: (batch: Batch) => reply(batch, nextAckId()),
     encodeProblem,
   } as const;
@@ -162,13 +153,10 @@ function createAckIds(): () => number {
 }
 
 /** 200, or 400 if events were rejected: senders do not retry it. */
-function reply({ rows, rejected, rejectedCount, rejectedByReason }: Batch, ackId: number): Reply {
-  if (rejectedCount === 0) return toReply(200, { text: 'Success', code: 0, ackId });
-  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  const text =
-    `cannot store ${rejectedCount} of ${rejectedCount + rows} events (${reasons}), ` +
-    `the other ${rows} are stored`;
-  return toReply(400, { text, code: 6, 'invalid-event-number': rejected[0]?.index ?? 0 });
+function reply(batch: Batch, ackId: number): Reply {
+  if (batch.rejectedCount === 0) return toReply(200, { text: 'Success', code: 0, ackId });
+  const text = describeRejections(batch, 'events');
+  return toReply(400, { text, code: 6, 'invalid-event-number': batch.rejected[0]?.index ?? 0 });
 }
 
 function asidesBelow(path: string): Aside[] {

@@ -1,0 +1,31 @@
+/** What all protocols of JSON events have in common: limits, codings, and partial answers. */
+import { maxListedRejections } from '../../codec/rejections.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Batch } from '../../model/batch.ts';
+import type { Protocol } from '../../model/protocol.ts';
+
+/** A protocol without its name, route, decoder and answers. */
+export function eventProtocol({ ingest }: Config) {
+  const { jsonMaxBodyBytes: maxBodyBytes, jsonMaxEvents, jsonMaxDepth } = ingest;
+  return {
+    kind: 'http_json',
+    codings: ['identity', 'gzip', 'deflate', 'zstd'],
+    maxBodyBytes,
+    limits: {
+      maxEvents: jsonMaxEvents,
+      maxDepth: jsonMaxDepth,
+      maxRejections: maxListedRejections,
+    },
+    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+  } as const satisfies Partial<Protocol>;
+}
+
+/** For protocols that answer one text. @param events what they are called there */
+export function describeRejections(batch: Batch, events: string): string {
+  const { rows, rejectedCount, rejectedByReason } = batch;
+  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  return (
+    `cannot store ${rejectedCount} of ${rejectedCount + rows} ${events} (${reasons}), ` +
+    `the other ${rows} are stored`
+  );
+}
