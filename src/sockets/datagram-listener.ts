@@ -10,6 +10,7 @@ import { AppError } from '../model/errors.ts';
 import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
 import type { SocketEvents } from '../telemetry/socket-events.ts';
 import { bindingOf, type Framing } from './serve-frames.ts';
+import { watchKernelDrops } from './kernel-drops.ts';
 import { cannotListen, type OpenSocket, type StreamListenerOptions } from './stream-listener.ts';
 
 type DatagramSocketOptions = Pick<StreamListenerOptions, 'address' | 'listener' | 'setting'>;
@@ -61,7 +62,7 @@ export async function openDatagramListener(
 /** @throws Error when the port cannot be bound */
 export async function openDatagramSocket(
   options: DatagramSocketOptions,
-  events: Pick<SocketEvents, 'failed'>,
+  events: Pick<SocketEvents, 'failed' | 'dropped'>,
   take: (datagram: Buffer, sender: RemoteInfo) => void,
 ): Promise<OpenSocket> {
   const { address, listener } = options;
@@ -79,9 +80,14 @@ export async function openDatagramSocket(
     throw cannotListen(options, cause);
   }
   socket.on('error', (error) => events.failed(listener, error));
+  const { port, family } = socket.address();
+  const drops = watchKernelDrops(port, family, (datagrams) =>
+    events.dropped(listener, 'kernel', datagrams),
+  );
   return {
-    port: socket.address().port,
+    port,
     async close() {
+      drops.close();
       const closed = once(socket, 'close');
       socket.close();
       await closed;

@@ -35,7 +35,7 @@ export function createSocketEvents({ log, metrics: registry }: Instruments) {
         log.warn({ listener, peerAddress, code }, `closing a connection: ${message}`);
       }
     },
-    /** @param reason an error code, `incomplete`, or `backlog`: faster than messages are stored */
+    /** @param reason an error code, or a word of `weir_socket_messages_dropped_total` */
     dropped(listener: string, reason: string, messages: number, detail = '') {
       metrics.weir_socket_messages_dropped_total.inc({ listener, reason }, messages);
       if (mayLog(`dropped ${listener} ${reason}`)) {

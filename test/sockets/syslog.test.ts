@@ -254,6 +254,36 @@ suite('a listener with a receiver', () => {
     assert.ok(logs.every(({ serviceName, host }) => serviceName === 'u' && host === ''));
   });
 
+  test('datagrams that the kernel drops are counted', async () => {
+    const sent = 20_000;
+    const earlier = await dropped();
+    const socket = createSocket('udp4');
+    const text = Buffer.from(`<13>Oct 11 22:14:15 flood: ${'x'.repeat(1000)}`);
+    const { pid } = sockets.service.process;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await Promise.all(
+        Array.from({ length: sent }, () => {
+          const { promise, resolve, reject } = Promise.withResolvers<void>();
+          socket.send(text, sockets.port('syslog.udp'), '127.0.0.1', (error) =>
+            error === null ? resolve() : reject(error),
+          );
+          return promise;
+        }),
+      );
+    } finally {
+      process.kill(pid, 'SIGCONT');
+      socket.close();
+    }
+    const inStore = async () =>
+      (await sockets.service.facet('service', { serviceName: 'flood' })).total;
+    await until(async () => (await inStore()) + (await dropped()) - earlier === sent, {
+      what: 'each datagram to be stored or counted',
+      timeoutMs: 60_000,
+    });
+    assert.ok((await dropped()) > earlier);
+  });
+
   test('a message that never ends does not hold its connection', async () => {
     const earlier = await cut();
     const socket = await connectTo(sockets.port('syslog.tcp'));
