@@ -116,6 +116,22 @@ test('follows a file through renames and truncations', async () => {
   await eachOnce(parts.flat());
 });
 
+test('a line that is rejected is named by file and line, also in a later run', async () => {
+  const file = join(folder, 'app.ndjson');
+  const event = (message: string) => `${JSON.stringify({ message })}\n`;
+  const runOnce = async () => {
+    const command = ship(`--once --format ndjson '${file}'`);
+    await command.exited;
+    return command.error();
+  };
+  writeFileSync(file, `${event('a')}\n${event('b')}no JSON\n`);
+  assert.match(await runOnce(), /app\.ndjson:4: not a JSON object/);
+  appendFileSync(file, `${event('c')}{"message":1,\n`);
+  const second = await runOnce();
+  assert.match(second, /app\.ndjson:6: not a JSON object/);
+  assert.doesNotMatch(second, /ndjson:4/);
+});
+
 test('goes on after kill -9, of itself and of the service, within rotations', async () => {
   const file = join(folder, 'app.log');
   const lines: string[] = [];

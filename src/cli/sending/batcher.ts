@@ -2,13 +2,13 @@
  * Events to batches, one per request. The same events become the same batches, so that a repeated
  * import repeats its requests and their idempotency keys.
  */
+import type { Place } from './tally.ts';
 
 /** An event and its place in the source. */
-export interface OutgoingEvent {
+export interface OutgoingEvent extends Place {
   readonly json: string;
   /** Untimed events get the time of their receipt. */
   readonly isTimed: boolean;
-  readonly line: number;
   /** Bytes of the source up to the end of the event. */
   readonly endOffset: number;
 }

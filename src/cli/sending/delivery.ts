@@ -91,7 +91,7 @@ export async function deliver(batch: Batch, context: DeliveryContext): Promise<v
   if (status !== 413 && status !== 400) throw new DeliveryError(reasonFor(response));
   const [only, second] = batch.events;
   if (only !== undefined && second === undefined) {
-    context.tally.reject(only.line, textOf(response));
+    context.tally.reject(only, textOf(response));
     return;
   }
   for (const half of halve(batch)) await deliver(half, context);
@@ -140,7 +140,7 @@ function count({ events }: Batch, body: Buffer, response: IngestResponse, tally:
   }
   tally.accepted += accepted;
   tally.bytes += body.length;
-  for (const { index, reason } of rejected) tally.reject(events[index]?.line ?? 0, reason);
+  for (const { index, reason } of rejected) tally.reject(events[index] ?? { line: 0 }, reason);
   tally.rejectUnnamed(rejectedCount - rejected.length);
 }
 

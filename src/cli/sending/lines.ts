@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { OutgoingEvent } from './batcher.ts';
 import type { LineReading } from './event-line.ts';
 import type { EventSource } from './pump.ts';
-import type { Tally } from './tally.ts';
+import type { Place, Tally } from './tally.ts';
 
 export interface Line {
   /** Without the line feed; a view of the chunk. Undefined for a line over the limit. */
@@ -51,7 +51,7 @@ export function createLineSource(
 /** @returns the event, if there is one. */
 export function countReading(
   reading: LineReading | undefined,
-  place: { readonly line: number; readonly endOffset: number },
+  place: Place & { readonly endOffset: number },
   tally: Tally,
 ): OutgoingEvent[] {
   if (reading === undefined) {
@@ -60,7 +60,7 @@ export function countReading(
   }
   tally.read += 1;
   if (reading.kind === 'event') return [{ json: reading.json, isTimed: reading.isTimed, ...place }];
-  tally.reject(place.line, reading.reason);
+  tally.reject(place, reading.reason);
   return [];
 }
 

@@ -12,7 +12,7 @@ import {
   toRate,
   toRetries,
 } from './progress.ts';
-import { Tally } from './tally.ts';
+import { nameOf, Tally } from './tally.ts';
 
 export interface ShippingFlags {
   /** Seconds; 0 = never. */
@@ -62,8 +62,8 @@ export function openShipping(
   });
 
   function reportNews(): void {
-    for (const { line, reason } of tally.takeNews()) {
-      progress.note(`weir: ${origin}line ${line}: ${reason}`);
+    for (const rejection of tally.takeNews()) {
+      progress.note(`weir: ${origin}${nameOf(rejection)}: ${rejection.reason}`);
     }
     if (tally.trouble === undefined || tally.trouble === reported) return;
     reported = tally.trouble;

@@ -1,8 +1,18 @@
 /** Counts of lines, and the first reasons for rejections. */
 
-export interface Rejection {
+/** Where an event comes from. */
+export interface Place {
   readonly line: number;
+  /** Names the place where a line of one source does not. */
+  readonly where?: string;
+}
+
+export interface Rejection extends Place {
   readonly reason: string;
+}
+
+export function nameOf({ line, where = `line ${line}` }: Place): string {
+  return where;
 }
 
 /** Rejections that are reported one by one; further ones are summed up by reason. */
@@ -25,14 +35,14 @@ export class Tally {
   #reported = 0;
   #news: Rejection[] = [];
 
-  reject(line: number, reason: string): void {
+  reject({ line, where }: Place, reason: string): void {
     if (this.#reported >= maxReported) {
       this.#sum(reason, 1);
       return;
     }
     this.rejected += 1;
     this.#reported += 1;
-    this.#news.push({ line, reason });
+    this.#news.push({ line, ...(where !== undefined && { where }), reason });
   }
 
   /** For rejections that the service counts without naming them. */

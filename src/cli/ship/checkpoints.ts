@@ -15,6 +15,8 @@ export interface FilePosition {
   head: { bytes: number; digest: string };
   /** Everything before is sent. */
   offset: number;
+  /** Lines before the offset; absent where reading did not begin at the start. */
+  lines?: number;
   /** End of the batch that is being sent; absent = none. */
   pending?: number;
 }

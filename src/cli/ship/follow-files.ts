@@ -93,8 +93,8 @@ function follow(
   let position = checkpoints.state.files[file.id];
   if (position === undefined || !hasHead(file, position.head)) {
     const size = file.size();
-    const offset = following.fromEnd ? size : 0;
-    position = { path, epoch: randomUUID(), head: file.head(size), offset };
+    const start = following.fromEnd ? { offset: size } : { offset: 0, lines: 0 };
+    position = { path, epoch: randomUUID(), head: file.head(size), ...start };
   }
   position.path = path;
   checkpoints.state.files[file.id] = position;

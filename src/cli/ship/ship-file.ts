@@ -7,6 +7,7 @@ import {
   type JoinedLine,
   joinLines,
   type Matcher,
+  type SourceLine,
   takeComplete,
 } from './shipped-line.ts';
 import { hasHead, idAt, maxReadBytes, type TailedFile } from './tailed-file.ts';
@@ -29,6 +30,12 @@ export interface FileOptions {
  * @param origin the same for a repetition, and for no other events
  */
 export type Send = (events: readonly OutgoingEvent[], origin: string) => Promise<void>;
+
+interface ReadLines {
+  readonly lines: readonly SourceLine[];
+  /** Events of these lines that can be sent. */
+  readonly batch: readonly JoinedLine[];
+}
 
 const maxEvents = 1000;
 /** After a rotation the writer may still have the file open. */
@@ -70,7 +77,7 @@ export class ShippedFile {
     const { offset, pending } = position;
     const until = pending ?? this.#size;
     if (offset >= until) return false;
-    const batch = this.#read(offset, until);
+    const { lines, batch } = this.#read(offset, until);
     if (batch.length === 0) return false;
     const end = Math.max(...batch.map((line) => line.end));
     const events = batch.flatMap((line) => this.#options.toEvents(line, position));
@@ -80,6 +87,9 @@ export class ShippedFile {
     }
     if (events.length > 0) await this.#options.send(events, `${position.epoch}:${offset}`);
     position.offset = end;
+    if (position.lines !== undefined) {
+      position.lines += lines.filter((line) => line.end <= end).length;
+    }
     delete position.pending;
     return true;
   }
@@ -92,6 +102,7 @@ export class ShippedFile {
     if (size < position.offset || !hasHead(this.file, position.head)) {
       this.#options.warn(`${position.path} was truncated: reading it from the start`);
       position.offset = 0;
+      position.lines = 0;
       position.epoch = randomUUID();
       delete position.pending;
     }
@@ -100,17 +111,18 @@ export class ShippedFile {
     this.#grownAt = performance.now();
   }
 
-  #read(from: number, until: number): JoinedLine[] {
+  #read(from: number, until: number): ReadLines {
     const { format, start, lingerMs, isEnding } = this.#options;
     const isIdle = this.#idleMs() > lingerMs;
     const isRepeated = this.#position.pending !== undefined;
     const takesRest = isRepeated || (isIdle && (isEnding || this.#isRotated()));
-    const joined = joinLines(this.file.lines(from, until, takesRest), { format, start });
+    const lines = this.file.lines(from, until, takesRest);
+    const joined = joinLines(lines, { format, start });
     const isFinal = isRepeated || (isIdle && until - from <= maxReadBytes);
     const batch = takeComplete(joined, { maxEvents, isFinal });
     // One event may fill all that is read at once.
     const isFull = batch.length === 0 && until - from >= maxReadBytes;
-    return isFull ? joined : batch;
+    return { lines, batch: isFull ? joined : batch };
   }
 
   #isRotated(): boolean {

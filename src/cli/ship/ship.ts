@@ -15,7 +15,7 @@ import { addSendingOptions, type EventFlags, toDefaults } from '../sending/optio
 import { toSendLine } from '../sending/progress.ts';
 import { openShipping, type Shipping, type ShippingFlags } from '../sending/shipping.ts';
 import { CommandError, exitCodes, type Terminal } from '../terminal.ts';
-import { type Checkpoints, openCheckpoints } from './checkpoints.ts';
+import { type Checkpoints, type FilePosition, openCheckpoints } from './checkpoints.ts';
 import { followFiles } from './follow-files.ts';
 import { shipJournal } from './journal.ts';
 import type { FileOptions, Send } from './ship-file.ts';
@@ -149,7 +149,7 @@ function toFileOptions({ flags, terminal, shipping, send }: ShipParts): FileOpti
     format: container,
     start: startsWith && ((text) => startsWith.matcher(text.slice(0, maxSearchedLength)).find()),
     toEvents: (line, position) => {
-      const place = { line: line.end, endOffset: line.end };
+      const place = { line: line.number, endOffset: line.end, where: whereOf(line, position) };
       return countReading(withContainer(read(line.text), line, position.path), place, tally);
     },
     send,
@@ -157,6 +157,10 @@ function toFileOptions({ flags, terminal, shipping, send }: ShipParts): FileOpti
     isEnding: flags.once === true,
     warn: (sentence) => terminal.writeError(`weir: ${sentence}\n`),
   };
+}
+
+function whereOf({ number, from }: JoinedLine, { path, lines }: FilePosition): string {
+  return lines === undefined ? `${path} at byte ${from}` : `${path}:${lines + number}`;
 }
 
 /** Appends time, stream and pod, unless the event has them. */

@@ -2,6 +2,8 @@
 
 export interface SourceLine {
   readonly text: string;
+  /** Counted from 1 among the lines that were read at once. */
+  readonly number: number;
   /** Offset in the file. */
   readonly from: number;
   /** Offset of the next line in the file. */
@@ -90,14 +92,14 @@ function joinPartial(lines: readonly SourceLine[], format: ContainerFormat): Joi
   const joined: JoinedLine[] = [];
   /** Streams are interleaved. */
   const open = new Map<string | undefined, number>();
-  for (const { text: raw, from, end } of lines) {
+  for (const { text: raw, number, from, end } of lines) {
     const { text, time, stream, isPartial } = (format === 'docker' ? readDocker : readCri)(raw);
     const index = open.get(stream);
     const first = index === undefined ? undefined : joined[index];
     if (index !== undefined && first !== undefined) {
       joined[index] = { ...first, text: first.text + text, end };
     } else {
-      joined.push({ text, from, end, time, stream });
+      joined.push({ text, number, from, end, time, stream });
     }
     const isFull = (first?.text.length ?? 0) + text.length >= maxEventLength;
     if (isPartial && !isFull) open.set(stream, index ?? joined.length - 1);

@@ -92,13 +92,15 @@ function splitLines(bytes: Buffer, from: number, takesRest: boolean): SourceLine
   const lines: SourceLine[] = [];
   let at = 0;
   for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, at)) {
-    lines.push({ text: bytes.toString('utf8', at, end), from: from + at, end: from + end + 1 });
+    const text = bytes.toString('utf8', at, end);
+    lines.push({ text, number: lines.length + 1, from: from + at, end: from + end + 1 });
     at = end + 1;
   }
   const isRestTaken =
     takesRest && at < bytes.length && (lines.length === 0 || bytes.length < maxReadBytes);
   if (isRestTaken) {
-    lines.push({ text: bytes.toString('utf8', at), from: from + at, end: from + bytes.length });
+    const text = bytes.toString('utf8', at);
+    lines.push({ text, number: lines.length + 1, from: from + at, end: from + bytes.length });
   }
   return lines;
 }
