@@ -66,8 +66,8 @@ export const socketMetrics = {
   ),
   weir_socket_connections_cut_total: counter('Connections that Weir closed', 'listener', 'reason'),
   weir_socket_messages_dropped_total: counter(
-    'Messages that were not stored: kernel (the buffer of a UDP port was full), backlog (UDP faster ' +
-      'than the queue), incomplete (parts are missing), or the error code of their refusal',
+    'Messages that were not stored: kernel (the buffer of a UDP port was full), backlog (UDP ' +
+      'faster than the queue), incomplete (parts are missing), or the error code of their refusal',
     'listener',
     'reason',
   ),
