@@ -68,6 +68,8 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
     ...ofOneServer,
     restart: () => engine.restart('an insert was left without an answer'),
     inventoryFile: join(dataDir, 'tables.json'),
+    // Lists are statements.
+    maxLogsInMemory: 0,
   };
   const store = await openClickHouseStore(options, instruments);
   return {
@@ -98,7 +100,6 @@ export async function truncateTables({ store }: EngineStore): Promise<void> {
     const sql = `TRUNCATE TABLE ${localTable(placement, name)}${onEachNode(placement)} SYNC`;
     await connection.execute('housekeeping', { sql, params: {} });
   }
-  store.forgetRecentLogs();
 }
 
 /** On a cluster housekeeping does not wait for deletions. */

@@ -115,18 +115,22 @@ test('a dropped day leaves the lists, which may come from memory', {
 }, async () => {
   const only = stream(100);
   await fill(only, [0, 1], 2);
+  const store = await engine.reopen({ maxLogsInMemory: 10 });
   const filter = everyLog(accountId, [only.streamId]);
   const range = { position: undefined, untilWatermarkNanos: undefined };
   const listed = async () => {
     const scanned = { rows: 0, bytes: 0 };
     const plan = { filter, limit: 10, direction: 'older', ...range } as const;
-    const logs = await engine.store.list(plan, undefined, scanned);
+    const logs = await store.list(plan, undefined, scanned);
     return { logs: logs.length, isInMemory: scanned.rows === 0 };
   };
   await until(async () => (await listed()).isInMemory, { what: 'logs in memory' });
   assert.equal((await listed()).logs, 4);
-  await housekeeping([only], { maxDiskBytes: 1 }).dropDaysOverCap();
+  const parts = { store, streams: async () => [only], now: () => now };
+  const options = { ...housekeepingDefaults, maxDiskBytes: 1 };
+  await createHousekeeping(parts, options).dropDaysOverCap();
   assert.equal((await listed()).logs, 2);
+  await store.close();
 });
 
 test('deletes a stream’s data up to a time, and no other’s', async () => {

@@ -9,7 +9,8 @@ import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
 import { exceededLimit } from '../failures.ts';
 import { type ListParts, readPage } from './read-page.ts';
 import type { LogRow } from '../sql/log-record.ts';
-import { fieldFilter, isByFields } from './row-filter.ts';
+import { canFilter, rowFilter } from './row-filter.ts';
+import { seeksIdentifier } from '../sql/time-windows.ts';
 import { newestFirst, type PlacedRow, StreamRows } from './stream-rows.ts';
 
 export interface RecentLogs {
@@ -93,7 +94,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
 
   return {
     list(plan) {
-      if (!isByFields(plan.filter)) return undefined;
+      if (!canFilter(plan.filter) || seeksIdentifier(plan.filter)) return undefined;
       const { accountId, streams } = plan.filter;
       const found: StreamPage[] = [];
       for (const stream of streams) {
@@ -112,7 +113,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       const endMs = untilNanos === undefined ? Infinity : Number(untilNanos / nanosPerMilli);
       const isNewest = plan.position === undefined || plan.direction === 'newer';
       if (!isNewest || endMs < now() - pauseMs || streams.length > maxStreams) return;
-      if (isByFields(plan.filter)) for (const stream of streams) followStream(accountId, stream);
+      for (const stream of streams) followStream(accountId, stream);
     },
     inserted(batches) {
       for (const batch of batches) {
@@ -200,7 +201,7 @@ function takeRows(
 
 function rowTest({ filter, direction, position, untilWatermarkNanos }: ListPlan) {
   const { fromNanos = 0n, untilNanos } = filter;
-  const hasFields = fieldFilter(filter);
+  const matches = rowFilter(filter);
   const isNewer = direction === 'newer';
   return (one: PlacedRow): boolean => {
     if (one.timeNanos < fromNanos) return false;
@@ -210,7 +211,7 @@ function rowTest({ filter, direction, position, untilWatermarkNanos }: ListPlan)
     }
     const order = position === undefined ? undefined : newestFirst(one, position);
     if (order !== undefined && (isNewer ? order >= 0 : order <= 0)) return false;
-    return hasFields(one.row);
+    return matches(one.row);
   };
 }
 

@@ -85,8 +85,8 @@ export function columnIndex(column: string): number {
 
 export const receivedNanosIndex = 3;
 export const severityNumberIndex = columnIndex('SeverityNumber');
-const messageIndex = 8;
-const attributeIndexes = [12, 13] as const;
+export const messageIndex = 8;
+export const attributeIndexes = [12, 13] as const;
 
 export function positionOf([timeNanos, tie]: LogRow): LogPosition {
   return { timeNanos: BigInt(timeNanos), tie: BigInt(tie) };

@@ -112,14 +112,25 @@ function* newerWindows(
  * or none, so that only the window of everything ends the search. Several streams are not read in
  * the order of time: a statement then reads all rows of the window that match.
  */
-function firstRows({ streams, equal, labels, search, conditions = [] }: LogFilter): number {
-  const wanted = search.filter(({ exclude }) => !exclude).map(({ text }) => text);
-  const ids = [equal.get('traceId') ?? [], equal.get('spanId') ?? []].flat();
-  const texts = [...wanted, ...labels.map(({ value }) => value), ...ids];
-  if (streams.length === 1 && texts.some(isIdentifier)) return 32_000_000;
+function firstRows(filter: LogFilter): number {
+  const { streams, equal, conditions = [] } = filter;
+  const texts = wantedTexts(filter);
+  if (streams.length === 1 && seeksIdentifier(filter)) return 32_000_000;
   if (texts.length + equal.size + conditions.length === 0) return 100_000;
   // Fields have no index that takes time to consult.
   return streams.length === 1 && texts.length === 0 ? 4_000_000 : 1_000_000;
+}
+
+/** Whether few logs or none are likely to match. */
+export function seeksIdentifier(filter: LogFilter): boolean {
+  return wantedTexts(filter).some(isIdentifier);
+}
+
+/** What the logs have to contain. */
+function wantedTexts({ equal, labels, search }: LogFilter): string[] {
+  const wanted = search.filter(({ exclude }) => !exclude).map(({ text }) => text);
+  const ids = [equal.get('traceId') ?? [], equal.get('spanId') ?? []].flat();
+  return [...wanted, ...labels.map(({ value }) => value), ...ids];
 }
 
 /** Digits in a long word, as in hexadecimal ids, UUIDs and numbered names. */

@@ -110,11 +110,13 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-function lowerAscii(text: string): string {
+/** As `lower` of ClickHouse does. */
+export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-function hasOnlyAsciiCase(text: string): boolean {
+/** Whether no other letter of it has two cases. */
+export function hasOnlyAsciiCase(text: string): boolean {
   const other = text.replace(/[\0-\x7f]/g, '');
   return other.toLowerCase() === other && other.toUpperCase() === other;
 }
