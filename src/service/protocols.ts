@@ -4,11 +4,11 @@ import type { Protocol } from '../model/protocol.ts';
 import { createInflux } from '../protocols/influx/influx.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
 import { createForward } from '../protocols/forward/forward.ts';
-import { createJournal } from '../protocols/journal/journal.ts';
 import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
 import { openTolerantEvents } from '../protocols/json-logs/event-source.ts';
 import { createElasticsearch } from '../protocols/json-logs/elasticsearch/elasticsearch.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
+import { createJournal } from '../protocols/json-logs/journal/journal.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
 import { createLines } from '../protocols/json-logs/lines.ts';
 import { createLoki } from '../protocols/json-logs/loki/loki.ts';
@@ -28,7 +28,7 @@ export function createProtocols(config: Config): Protocol[] {
     createGelf(config),
     createElasticsearch(config),
     ...createSplunkHec(config),
-    createJournal(config, createPiecesDecoder()),
+    createJournal(config),
     createOtlpHttp(config),
     createOtlpGrpc(config),
     ...createOtlpMetrics(config),

@@ -1,6 +1,6 @@
 /** Generates journals in the export format, and splits them into steps. */
 import assert from 'node:assert/strict';
-import { EntrySteps } from '../../src/protocols/journal/entry-steps.ts';
+import { EntrySteps } from '../../src/protocols/json-logs/journal/entry-steps.ts';
 import type { Random } from '../harness/random.ts';
 import type { Words } from './damage-text.ts';
 

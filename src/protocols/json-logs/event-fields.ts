@@ -22,6 +22,7 @@ export const field = {
   severity: slotOf('severity'),
   level: slotOf('level'),
   priority: slotOf('PRIORITY'),
+  systemdMessage: slotOf('MESSAGE'),
   serviceName: slotOf('service_name'),
   serviceNamespace: slotOf('service_namespace'),
   name: slotOf('name'),

@@ -61,6 +61,7 @@ function* eachEntry(body: Buffer, at: number, entry: EntrySlots): Generator<numb
       entry.clear();
       if (labels >= 0) entry.readLabels(labels);
       const entryEnd = readEntry(body, at, entry);
+      entry.finish();
       yield labelBytes + entryEnd - at;
       at = nextElement(body, entryEnd);
     }

@@ -3,7 +3,8 @@ import { ProtobufWire, toTag, wireType } from '../../../codec/protobuf-wire.ts';
 import { AppError } from '../../../model/errors.ts';
 import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
 import { field } from '../event-fields.ts';
-import type { EntrySlots, TextRange } from './loki-entry.ts';
+import type { TextRange } from '../text-slots.ts';
+import type { EntrySlots } from './loki-entry.ts';
 
 const tag = {
   stream: toTag(1, wireType.bytes),
@@ -75,6 +76,7 @@ export function* eachProtobufEntry(
       entry.clear();
       entry.readLabels(labelsAt);
       reader.read(entryEnd);
+      entry.finish();
       yield labels.length + entryBytes + timeBytes;
     }
     labelsAt += labels.length;

@@ -2,7 +2,7 @@
  * Splits a journal that arrives in chunks into steps of whole entries, and cuts long fields, so
  * that an entry of any size takes bounded memory.
  */
-import type { StepReader } from '../../model/protocol.ts';
+import type { StepReader } from '../../../model/protocol.ts';
 import { malformed } from './export-format.ts';
 
 export interface StepLimits {

@@ -3,14 +3,17 @@
  * (https://systemd.io/JOURNAL_EXPORT_FORMATS/#journal-export-format): fields `NAME=text`, or a
  * name, eight bytes of length and the data; an empty line ends an entry.
  */
-import { AppError } from '../../model/errors.ts';
+import { createKeyTable, findKey } from '../../../codec/key-table.ts';
+import { AppError } from '../../../model/errors.ts';
+import type { TextRange } from '../text-slots.ts';
 
 const newline = 0x0a;
 const equals = 0x3d;
 const lengthBytes = 8;
+const cursorTable = createKeyTable(['__CURSOR']);
 
-/** @param start of the value. The name is text, the value may be any bytes. */
-export type TakeField = (name: string, start: number, end: number) => void;
+/** Takes the ranges of a field. The name is text, the value may be any bytes. */
+export type TakeField = (name: TextRange, value: TextRange) => void;
 
 /**
  * Reads the entry after any empty lines.
@@ -22,10 +25,10 @@ export function readEntry(body: Buffer, at: number, take: TakeField): number {
   while (at < body.length && body[at] !== newline) {
     const line = body.indexOf(newline, at);
     const lineEnd = line < 0 ? body.length : line;
-    const sign = body.subarray(at, lineEnd).indexOf(equals);
-    if (sign === 0) throw malformed(at, 'a field has no name');
-    if (sign > 0) {
-      take(body.toString('latin1', at, at + sign), at + sign + 1, lineEnd);
+    const sign = findSign(body, at, lineEnd);
+    if (sign === at) throw malformed(at, 'a field has no name');
+    if (sign < lineEnd) {
+      take({ start: at, end: sign }, { start: sign + 1, end: lineEnd });
       at = lineEnd + 1;
       continue;
     }
@@ -37,10 +40,16 @@ export function readEntry(body: Buffer, at: number, take: TakeField): number {
     if (body[end] !== newline) {
       throw malformed(at, 'no line break follows the data of a field');
     }
-    take(body.toString('latin1', at, lineEnd), start, end);
+    take({ start: at, end: lineEnd }, { start, end });
     at = end + 1;
   }
   return Math.min(at + 1, body.length);
+}
+
+/** @returns the position of the first equals sign, or the end */
+function findSign(body: Buffer, at: number, end: number): number {
+  while (at < end && body[at] !== equals) at += 1;
+  return at;
 }
 
 /** @returns the body without its first entries. @throws AppError `malformed` */
@@ -55,8 +64,10 @@ export function skipEntries(body: Buffer, entries: number): Buffer {
 /** @returns the cursor of the first entry. @throws AppError `malformed` */
 export function firstCursor(body: Buffer): string | undefined {
   let cursor: string | undefined;
-  readEntry(body, 0, (name, start, end) => {
-    if (name === '__CURSOR') cursor ??= body.toString('utf8', start, end);
+  readEntry(body, 0, (name, { start, end }) => {
+    if (findKey(cursorTable, body, name.start, name.end) >= 0) {
+      cursor ??= body.toString('utf8', start, end);
+    }
   });
   return cursor;
 }
