@@ -288,6 +288,25 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.keyboard.press('Escape');
   });
 
+  test('shows the first line of a log that is opened by keyboard', async () => {
+    await begin();
+    const grid = page.getByRole('grid');
+    const active = page.locator('[role=row][class*=active]');
+    const observed = page.getByText('Observed', { exact: true });
+    // Whether it was scrolled away depended on the time between the keys.
+    for (let times = 0; times < 8; times += 1) {
+      await page.keyboard.press('j');
+      await activeIndex(grid);
+      await page.keyboard.press('o');
+      await observed.waitFor();
+      await frames(page, 10);
+      const [line, list] = await Promise.all([active.boundingBox(), grid.boundingBox()]);
+      assert.ok(line!.y > list!.y, `the line is at ${line!.y} px, the list at ${list!.y}`);
+      await page.keyboard.press('o');
+      await observed.waitFor({ state: 'detached' });
+    }
+  });
+
   test('follows new logs, and holds them while paused or scrolled down', async () => {
     const { service } = explorer;
     const send = (message: string) => service.postLogs([{ message, severity: 'INFO' }]);
@@ -451,4 +470,17 @@ function activeIndex(grid: Locator): Promise<number> {
     const active = document.getElementById(element.getAttribute('aria-activedescendant') ?? '');
     return Number(active?.dataset['index'] ?? -1);
   });
+}
+
+/** A list that scrolls again does so within a few frames. */
+function frames(page: Page, count: number): Promise<void> {
+  return page.evaluate(
+    (left) =>
+      new Promise<void>((resolve) => {
+        const wait = (frame: number) =>
+          frame === 0 ? resolve() : requestAnimationFrame(() => wait(frame - 1));
+        wait(left);
+      }),
+    count,
+  );
 }

@@ -66,7 +66,8 @@ export function LogGrid(props: LogGridProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const gridId = useId();
   const widths = useColumnWidths(columns);
-  const virtualizer = useLogVirtualizer(props, scroller);
+  const rowHeight = useRowHeight();
+  const virtualizer = useLogVirtualizer(props, { scroller, rowHeight });
   const items = virtualizer.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
   const { onEndNear } = props;
@@ -75,25 +76,25 @@ export function LogGrid(props: LogGridProps) {
     if (lastShown >= logs.length - endNearRows) onEndNear?.();
   }, [lastShown, logs.length, onEndNear]);
 
-  const toIndex = (index: number, align: 'auto' | 'center' = 'auto') => {
-    if (index >= 0) virtualizer.scrollToIndex(index, { align });
-  };
-  useLayoutEffect(() => toIndex(selection.activeIndex), [selection.moves]);
+  const active = logs[selection.activeIndex];
+  const isOpen = active !== undefined && selection.openIds.has(active.logId);
+  useLayoutEffect(() => {
+    const { start } = virtualizer.measurementsCache[selection.activeIndex] ?? {};
+    if (start !== undefined) showRow(scroller.current!, start, { rowHeight, isOpen });
+  }, [selection.moves]);
   useImperativeHandle(props.ref, () => ({
     focus: () => scroller.current?.focus({ preventScroll: true }),
     // Newer browsers return a promise from `scrollTo`, which an effect would treat as cleanup.
     toTop: () => {
       scroller.current?.scrollTo({ top: 0 });
     },
-    toLog: (logId) =>
-      toIndex(
-        logs.findIndex((log) => log.logId === logId),
-        'center',
-      ),
+    toLog: (logId) => {
+      const index = logs.findIndex((log) => log.logId === logId);
+      if (index >= 0) virtualizer.scrollToIndex(index, { align: 'center' });
+    },
   }));
 
   const idOf = (log: Log) => `${gridId}${log.logId}`;
-  const active = logs[selection.activeIndex];
   const isActiveShown = items.some(({ index }) => index === selection.activeIndex);
   return (
     <div
@@ -144,12 +145,33 @@ export function LogGrid(props: LogGridProps) {
   );
 }
 
+interface ShownRow {
+  readonly rowHeight: number;
+  readonly isOpen: boolean;
+}
+
+/**
+ * Scrolls as little as shows the row, of an open one a part of its detail too. The virtualizer
+ * would go on to show the end of a row that opens meanwhile.
+ * @param start px from the top of the list
+ */
+function showRow(scroller: HTMLElement, start: number, { rowHeight, isOpen }: ShownRow): void {
+  const room = scroller.clientHeight - headHeight;
+  const top = start - headHeight;
+  const bottom = top - (isOpen ? room / 3 : room - rowHeight);
+  scroller.scrollTop = Math.min(top, Math.max(bottom, scroller.scrollTop));
+}
+
+interface Scrolled {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly rowHeight: number;
+}
+
 /** Row height is constant, except for expanded or wrapped rows, which are measured. */
 function useLogVirtualizer(
   { logs, isWrapped, selection, onReadingChange, isPlaceKept = false }: LogGridProps,
-  scroller: RefObject<HTMLDivElement | null>,
+  { scroller, rowHeight }: Scrolled,
 ) {
-  const rowHeight = useRowHeight();
   const virtualizer = useVirtualizer({
     count: logs.length,
     getScrollElement: () => scroller.current,

@@ -5,7 +5,7 @@ import type { Log } from '../../api/models.ts';
 export interface LogSelection {
   /** -1 = none. */
   readonly activeIndex: number;
-  /** Changes when a key moves it, which scrolls the row into view. */
+  /** Changes when a key moves or opens it, which scrolls the row into view. */
   readonly moves: number;
   readonly openIds: ReadonlySet<string>;
   /** Moves by this many rows, clamped to the list. */
@@ -49,7 +49,9 @@ export function useLogSelection(
       },
       toggleActive() {
         const log = logs[activeIndex];
-        if (log !== undefined) toggle(log);
+        if (log === undefined) return;
+        toggle(log);
+        setActive((active) => ({ ...active, moves: active.moves + 1 }));
       },
       open(logId) {
         setOpenIds((ids) => new Set([...ids, logId]));
