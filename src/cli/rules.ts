@@ -155,7 +155,9 @@ function definePreview(command: Command, terminal: Terminal): void {
       }
       const alerts = answer.alerts.map(({ labels: { alertname, ...labels }, ...one }) => {
         const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-        return { ...one, alert: alertname, labels: pairs.join(' ') || null };
+        // Infinities have names of their own.
+        const value = String(Number(one.value) || one.value);
+        return { ...one, value, alert: alertname, labels: pairs.join(' ') || null };
       });
       session.output.list({ alerts }, previewColumns);
       for (const { name, failures } of answer.groups) {

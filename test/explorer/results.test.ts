@@ -299,7 +299,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
       await activeIndex(grid);
       await page.keyboard.press('o');
       await observed.waitFor();
-      await frames(page, 10);
+      await untilFrames(page, 10);
       const [line, list] = await Promise.all([active.boundingBox(), grid.boundingBox()]);
       assert.ok(line!.y > list!.y, `the line is at ${line!.y} px, the list at ${list!.y}`);
       await page.keyboard.press('o');
@@ -473,7 +473,7 @@ function activeIndex(grid: Locator): Promise<number> {
 }
 
 /** A list that scrolls again does so within a few frames. */
-function frames(page: Page, count: number): Promise<void> {
+function untilFrames(page: Page, count: number): Promise<void> {
   return page.evaluate(
     (left) =>
       new Promise<void>((resolve) => {

@@ -1,19 +1,11 @@
 /** Parses times of the command line and formats times for people. */
 import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../promql/parser/numbers.ts';
 
 export type Zone = 'local' | 'utc';
 
-export const instantHelp = '15m, 2h, 3d or now-1h ago; 2027-01-31, 2027-01-31T08:30:00Z';
+export const instantHelp = '15m, 1h30m, 3d or now-1h ago; 2027-01-31, 2027-01-31T08:30:00Z';
 
-const unitMs: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-const durationForm = /^(\d{1,12})(ms|s|m|h|d|w)$/;
 const dateForm = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?$/;
 const offsetForm = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)$/;
 /** Fewer digits could be seconds. */
@@ -27,11 +19,8 @@ const epochMsForm = /^\d{13,16}$/;
 export function toInstant(text: string, nowMs: number, zone: Zone): string {
   const trimmed = text.trim();
   if (trimmed === 'now') return new Date(nowMs).toISOString();
-  const duration = durationForm.exec(trimmed.replace(/^now-/, ''));
-  if (duration) {
-    const ms = nowMs - Number(duration[1]) * (unitMs[duration[2] ?? ''] ?? 0);
-    return new Date(Math.max(0, ms)).toISOString();
-  }
+  const seconds = parseDuration(trimmed.replace(/^now-/, ''));
+  if (seconds !== undefined) return new Date(Math.max(0, nowMs - seconds * 1000)).toISOString();
   if (epochMsForm.test(trimmed)) return trimmed;
   const withOffset = offsetForm.test(trimmed) ? trimmed : toZoned(trimmed, zone);
   if (withOffset !== undefined && !Number.isNaN(Date.parse(withOffset))) {

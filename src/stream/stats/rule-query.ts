@@ -71,8 +71,7 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
     ): Promise<Map<number, RuleSample[]> | undefined> {
       const { windowMs } = rule;
       const firstMs = times.startMs - windowMs;
-      const isSummable = rule.stat === 'count' && windowMs > 0 && windowMs % times.stepMs === 0;
-      if (!isSummable || firstMs < 0) return undefined;
+      if (rule.stat !== 'count' || windowMs <= 0 || firstMs < 0) return undefined;
       const context = await readContext(parts, accountId);
       const whole = { ...rule, windowMs: times.endMs - firstMs };
       const query = parseQuery(statsQuery, toSearch(whole, { atMs: times.endMs, streamId }));

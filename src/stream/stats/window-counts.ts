@@ -1,4 +1,4 @@
-/** Counts of windows that overlap, from one read of counts by step. Pure but for the read. */
+/** Counts of windows that overlap, from one read of shorter ones. Pure but for the read. */
 import type { RuleSample } from '../../model/rules.ts';
 import type { StatsPlan, StatsResult } from '../../model/plan.ts';
 
@@ -13,44 +13,47 @@ export interface WindowCounts {
   /** Counts the logs of the window that ends at the start. */
   readonly plan: StatsPlan;
   readonly times: Times;
-  /** A multiple of the step. */
   readonly windowMs: number;
   /** Labels of a group. */
   readonly toLabels: (values: readonly string[]) => RuleSample['labels'];
 }
 
+const maxBuckets = 11_000;
 const maxPoints = 50_000;
 
 /**
  * @returns samples by the Unix ms at which their window ends, as one read for each would have them;
- * undefined = more groups than fit in memory
+ * undefined = more buckets or groups than fit in memory
  */
 export async function countWindows(
   store: { stats(plan: StatsPlan): Promise<StatsResult> },
   { plan, times: { startMs, endMs, stepMs }, windowMs, toLabels }: WindowCounts,
 ): Promise<Map<number, RuleSample[]> | undefined> {
-  const width = windowMs / stepMs;
+  const bucketMs = greatestDivisor(windowMs, stepMs);
+  const [width, stride] = [windowMs / bucketMs, stepMs / bucketMs];
   const steps = Math.floor((endMs - startMs) / stepMs) + 1;
-  const buckets = width + steps - 1;
+  const buckets = (steps - 1) * stride + width;
+  if (buckets > maxBuckets) return undefined;
   const limit = Math.min(plan.limit, Math.floor(maxPoints / buckets));
-  if (limit < 1) return undefined;
   const { groups } = await store.stats({ ...plan, buckets, limit });
   if (groups.some(({ values }) => values === undefined)) return undefined;
-  const vectors = new Map(
-    Array.from({ length: steps }, (_, step) => [startMs + step * stepMs, [] as RuleSample[]]),
-  );
+  const vectors = Array.from({ length: steps }, (): RuleSample[] => []);
   for (const { values = [], points } of groups) {
     const labels = toLabels(values);
-    const counts = new Float64Array(buckets);
-    for (const { bucket, values: own } of points) counts[bucket] = own[0] ?? 0;
-    let sum = counts.subarray(0, width - 1).reduce((total, count) => total + count, 0);
-    for (const [timeMs, vector] of vectors) {
-      const step = (timeMs - startMs) / stepMs;
-      sum += counts[step + width - 1]!;
+    // The count before each bucket.
+    const before = new Float64Array(buckets + 1);
+    for (const { bucket, values: own } of points) before[bucket + 1] = own[0] ?? 0;
+    for (let bucket = 0; bucket < buckets; bucket += 1) before[bucket + 1]! += before[bucket]!;
+    for (const [step, vector] of vectors.entries()) {
+      const first = step * stride;
+      const value = before[first + width]! - before[first]!;
       // Without groups no logs are a count too.
-      if (sum > 0 || plan.by.length === 0) vector.push({ labels, value: sum });
-      sum -= counts[step]!;
+      if (value > 0 || plan.by.length === 0) vector.push({ labels, value });
     }
   }
-  return vectors;
+  return new Map(vectors.map((vector, step) => [startMs + step * stepMs, vector]));
+}
+
+function greatestDivisor(left: number, right: number): number {
+  return right === 0 ? left : greatestDivisor(right, left % right);
 }
