@@ -19,6 +19,9 @@ export interface DisconnectSignal {
   readonly signal: AbortSignal;
 }
 
+/** One for all: every request ends with it, and the trace of a new one costs a part of a short read. */
+const disconnected = new DOMException('the reader disconnected', 'AbortError');
+
 export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals {
   const watched = new Set<AbortController>();
   let isClosing = false;
@@ -32,8 +35,8 @@ export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals
       const disconnect = new AbortController();
       const leave = () => {
         watched.delete(disconnect);
-        leaving.abort();
-        disconnect.abort();
+        leaving.abort(disconnected);
+        disconnect.abort(disconnected);
       };
       // No `close` follows for a reader that disconnected during authentication.
       if (isGone(reply.raw)) leave();
