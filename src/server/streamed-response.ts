@@ -19,7 +19,7 @@ export interface DisconnectSignal {
   readonly signal: AbortSignal;
 }
 
-/** One for all: every request ends with it, and the trace of a new one costs a part of a short read. */
+/** One for all: every request ends with it, and a new one costs a part of a short read. */
 const disconnected = new DOMException('the reader disconnected', 'AbortError');
 
 export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals {
