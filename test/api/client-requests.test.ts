@@ -22,6 +22,21 @@ async function logsOf(serviceName: string) {
   );
 }
 
+suite('Telegraf 1.40 with outputs.elasticsearch', () => {
+  for (const slash of ['', '/']) {
+    test(`finds a node by HEAD …/elasticsearch${slash}`, async () => {
+      const { receiverId, token } = service.quickstart.receivers.http_json;
+      const base = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/elasticsearch`;
+      const answer = await service.http.send(`${base}${slash}`, {
+        method: 'HEAD',
+        headers: { authorization: `Basic ${Buffer.from(`weir:${token}`).toString('base64')}` },
+      });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers['x-elastic-product'], 'Elasticsearch');
+    });
+  }
+});
+
 suite('elasticsearch 9.5 for Python', () => {
   const vendor = 'application/vnd.elasticsearch+';
   function send(method: string, path: string, documents: readonly object[]): Promise<Answer> {

@@ -47,35 +47,40 @@ const write = ['PUT', 'POST'] as const;
 
 /** Things by name, with the path of their kind. */
 const named = [
-  '_alias/:name',
-  '_component_template/:name',
-  '_data_stream/:name',
-  '_ilm/policy/:name',
-  '_index_template/:name',
-  '_ingest/pipeline/:name',
-  '_template/:name',
+  '/_alias/:name',
+  '/_component_template/:name',
+  '/_data_stream/:name',
+  '/_ilm/policy/:name',
+  '/_index_template/:name',
+  '/_ingest/pipeline/:name',
+  '/_template/:name',
 ];
 
 const questions: readonly (readonly [Aside['methods'], path: string, object | string])[] = [
+  // Some clients ask without a slash.
   [read, '', about],
-  [read, '_license', license],
-  [read, '_xpack', { ...license, features: {} }],
-  [read, '_cluster/health', health],
-  [read, '_cat/health', healthLine],
+  [read, '/', about],
+  [read, '/_license', license],
+  [read, '/_xpack', { ...license, features: {} }],
+  [read, '/_cluster/health', health],
+  [read, '/_cat/health', healthLine],
   ...named.flatMap((path) => [
     [read, path, {}] as const,
     [write, path, { acknowledged: true }] as const,
   ]),
 ];
 
-/** @param bases paths that clients may have in their URL, with a slash at the end */
+/** @param bases paths that clients may have in their URL, without a slash at the end */
 export function createHandshake(bases: readonly string[]): Aside[] {
   return bases.flatMap((base) =>
-    questions.map(([methods, path, answer]) => ({
-      methods,
-      path: `${base}${path}`,
-      answer: () => toReply(answer),
-    })),
+    questions
+      .map(([methods, path, answer]) => ({
+        methods,
+        path: `${base}${path}`,
+        answer: () => toReply(answer),
+      }))
+      // The root is '/' in any request.
+      .filter(({ path }) => path !== ''),
   );
 }
 
