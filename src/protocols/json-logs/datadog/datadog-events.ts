@@ -2,8 +2,8 @@
 import { comma, quote, scanString, skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
-import { type EventSlots, field } from '../event-fields.ts';
-import { EventReader, plainEvents } from '../event-reader.ts';
+import { type EventSlots, field, slotKind } from '../event-fields.ts';
+import { EventReader, tolerantEvents } from '../event-reader.ts';
 import { findFault } from '../event-row.ts';
 import type { OpenSource } from '../event-source.ts';
 import { type TakeMember, walkMembers } from '../json-walk.ts';
@@ -20,9 +20,13 @@ const noValue = Buffer.from('true');
 /** Bytes of a tag in its row beside its name and value. */
 const tagBytes = 16;
 
-/** `ddtags` are labels. `status` is the severity and `date` the time of a log without these. */
+/**
+ * `ddtags` are labels. `status` is the severity and `date` the time of a log without these. A log
+ * without a message is its own message: Fluent Bit repeats a request that is answered with 400, and
+ * with it the logs that were stored.
+ */
 export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
-  const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
+  const reader = new EventReader(bytes, slots, maxDepth, tolerantEvents);
   let isEmpty = true;
   let statusAt = -1;
   let dateAt = -1;
@@ -52,6 +56,7 @@ export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
       const end = walkMembers(bytes, at, takeMember);
       readUnlessFilled(field.severity, status, statusAt);
       readUnlessFilled(field.timestamp, date, dateAt);
+      slots.set(field.whole, slotKind.other, at, end);
       return end;
     },
     // The Agent sends an empty object to learn whether the address takes logs.

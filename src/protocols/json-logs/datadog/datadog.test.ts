@@ -131,7 +131,6 @@ suite('refuses', () => {
     ['[{"message":"x"}] x', /the end of the body/],
     ['[{"message":"x"', /ends at byte/],
     [`[{"message":"x","ddtags":"${'a,'.repeat(40_000)}"}]`, /labels of over 65536 bytes/],
-    ['[{"status":"ok"}]', /message is missing/],
     [`[{"message":"x","ddtags":"${tags(5_000)}"}]`, /more than \d+ labels/],
   ];
   for (const [body, message] of bodies) {
@@ -150,12 +149,24 @@ suite('refuses', () => {
   });
 });
 
+test('a record of Fluent Bit without a message is its own message', async () => {
+  const record = '{"timestamp":1795341600123,"ddsource":"app","level":"error","order":{"id":7}}';
+  const batch = await decode(`[${record},{"message":7,"hostname":{"a":1}}]`);
+  assert.equal(datadog.reply(batch, format).status, 202);
+  const rows = readLogRows(batch.payload);
+  assert.deepEqual(
+    rows.map(({ body }) => body),
+    [record, '7'],
+  );
+  assert.equal(rows[0]?.severityText, 'ERROR');
+});
+
 test('an invalid log is 400 while the others are stored', async () => {
-  const batch = await decode('[{"message":"x"},{"message":1}]');
+  const batch = await decode(`[{"message":"x"},{"message":"x","ddtags":"${tags(1_001)}"}]`);
   assert.equal(batch.rows, 1);
   const { status, body } = datadog.reply(batch, format);
   assert.equal(status, 400);
-  const detail = 'cannot store 1 of 2 logs (1 message is not a string), the other 1 are stored';
+  const detail = 'cannot store 1 of 2 logs (1 more than 1000 labels), the other 1 are stored';
   assert.deepEqual(JSON.parse(String(body)), {
     errors: [{ status: '400', title: 'Bad Request', detail }],
   });

@@ -18,7 +18,7 @@ const heapBytesPerBodyByte = 8;
 const json = 'application/json';
 
 const log = z.looseObject({
-  message: z.string(),
+  message: z.string().optional().meta({ description: 'Absent = the log is its message, as JSON.' }),
   ddtags: z.string().optional().meta({ description: '`name:value`, with commas between them.' }),
   ddsource: z.string().optional(),
   hostname: z.string().optional(),
