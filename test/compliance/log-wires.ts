@@ -110,7 +110,7 @@ const datadog: Wire = {
     { 'Content-Type': 'application/json', 'Content-Encoding': 'br' },
     {},
   ],
-  encodePartlyBad: (mark) => Buffer.from(JSON.stringify([{ message: mark }, { message: 1 }])),
+  encodePartlyBad: (mark) => Buffer.from(JSON.stringify([{ message: mark }, 7])),
   partlyBadStatus: 400,
   ...overHttp('datadog/api/v2/logs'),
 };
