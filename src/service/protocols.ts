@@ -17,7 +17,7 @@ import { createOtlpMetrics } from '../protocols/otlp/metrics/otlp-metrics.ts';
 import { createOtlpGrpc, createOtlpHttp } from '../protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../protocols/prom-text/prom-text.ts';
 import { createRemoteWrite } from '../protocols/remote-write/remote-write.ts';
-import { createSyslog } from '../protocols/syslog/syslog.ts';
+import { createSyslog } from '../protocols/json-logs/syslog/syslog.ts';
 
 export function createProtocols(config: Config): Protocol[] {
   return [
@@ -35,7 +35,7 @@ export function createProtocols(config: Config): Protocol[] {
     createPromText(config),
     ...createRemoteWrite(config),
     createInflux(config),
-    createSyslog(config, createPiecesDecoder()),
+    createSyslog(config),
     createForward(config, createPiecesDecoder(openTolerantEvents)),
   ];
 }

@@ -5,8 +5,8 @@ import { chunkOf } from '../protocols/forward/entries.ts';
 import { answerPing, encodeHelo } from '../protocols/forward/handshake.ts';
 import { encode, MessageReader } from '../protocols/forward/msgpack.ts';
 import { GelfDatagrams, joinGelf } from '../protocols/json-logs/gelf/gelf-frames.ts';
-import { joinFrames, SyslogFrames } from '../protocols/syslog/frames.ts';
-import { tokenOf } from '../protocols/syslog/structured-data.ts';
+import { joinFrames, SyslogFrames } from '../protocols/json-logs/syslog/frames.ts';
+import { tokenOf } from '../protocols/json-logs/syslog/structured-data.ts';
 import {
   type DatagramListenerOptions,
   openDatagramListener,

@@ -4,7 +4,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { DelimitedFrames } from '../../src/codec/delimited-frames.ts';
 import { GelfDatagrams } from '../../src/protocols/json-logs/gelf/gelf-frames.ts';
 import { Aggregation } from '../../src/protocols/statsd/aggregation.ts';
-import { joinFrames, SyslogFrames } from '../../src/protocols/syslog/frames.ts';
+import { joinFrames, SyslogFrames } from '../../src/protocols/json-logs/syslog/frames.ts';
 import { encode } from '@msgpack/msgpack';
 import type { Random } from '../harness/random.ts';
 import type { Words } from './damage-text.ts';

@@ -2,6 +2,10 @@
 import { eventNames } from '../../model/event-names.ts';
 import { type Head, headAt, malformed } from './msgpack.ts';
 
+/** As they are written. */
+const messageKeys: ReadonlySet<string | undefined> = new Set(
+  eventNames.message.map((name) => JSON.stringify(name)),
+);
 /** EventTime: seconds and nanoseconds, 4 bytes each. */
 const eventTimeType = 0;
 
@@ -33,8 +37,7 @@ export class RecordWriter {
       const keyAt = this.#text.length;
       at = this.#pair(at, pair, 1);
       const key = this.#text[keyAt + (pair > 0 ? 1 : 0)];
-      hasMessage ||=
-        this.#lastKind === 'string' && eventNames.message.some((name) => key === `"${name}"`);
+      hasMessage ||= this.#lastKind === 'string' && messageKeys.has(key);
     }
     const record = this.#text.join('');
     // The last of two members counts.

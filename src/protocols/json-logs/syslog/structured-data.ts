@@ -40,6 +40,7 @@ export function readStructuredData(text: string, at: number): StructuredData | u
 }
 
 function unescape(value: string): string {
+  if (!value.includes('\\')) return value;
   return value.replaceAll(/\\(["\\\]])/g, '$1');
 }
 
