@@ -61,8 +61,9 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     const directory = join(scratch, 'victoria-logs');
     mkdirSync(directory);
     const peer = await measure(startVictoriaLogs(binary, directory), logs, questions);
+    const section = `${name}, ${rows / 1e6} million logs`;
     const markdown = toMarkdown({
-      corpus: name,
+      corpus: section,
       description: kind.description,
       command: `npm run bench -- --peers --corpus ${name} --rows ${rows} --seed ${seed}`,
       machine: describeMachine(),
@@ -74,7 +75,7 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     });
     console.log(markdown);
     if (!options.isWritten) return;
-    writeFileSync(results, replaceSection(readFileSync(results, 'utf8'), name, markdown));
+    writeFileSync(results, replaceSection(readFileSync(results, 'utf8'), section, markdown));
   } finally {
     await cleanUp();
     interruption.cancel();

@@ -146,7 +146,7 @@ export function toAgreement(weir: readonly number[], peer: readonly number[]): s
   return `**differ: ${show(weir[at])} and ${show(peer[at])}**`;
 }
 
-/** Replaces the section of this corpus or appends it; the rest of the file stays. */
+/** Replaces the section of this corpus and size or appends it; the rest of the file stays. */
 export function replaceSection(file: string, corpus: string, section: string): string {
   const heading = `${headingOf(corpus)}\n`;
   const from = file.indexOf(heading);
