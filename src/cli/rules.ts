@@ -155,8 +155,9 @@ function definePreview(command: Command, terminal: Terminal): void {
       }
       const alerts = answer.alerts.map(({ labels: { alertname, ...labels }, ...one }) => {
         const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+        const number = Number(one.value);
         // Infinities have names of their own.
-        const value = String(Number(one.value) || one.value);
+        const value = Number.isNaN(number) ? one.value : String(number);
         return { ...one, value, alert: alertname, labels: pairs.join(' ') || null };
       });
       session.output.list({ alerts }, previewColumns);
