@@ -42,14 +42,16 @@ export function RangePicker({ range, bounds, onRange, onRefresh }: RangePickerPr
         onOpenChange={setIsOpen}
         trigger={
           <>
-            <span className={styles.clock}>
+            <span className={styles.decoration}>
               <Icon name="clock" />
             </span>
             <span className={styles.words}>
               {words}
               {range.kind === 'absolute' && timeZone === 'utc' && ' UTC'}
             </span>
-            <Icon name="chevron-down" />
+            <span className={styles.decoration}>
+              <Icon name="chevron-down" />
+            </span>
           </>
         }
       >

@@ -77,14 +77,14 @@ export function CompareTab({ query, run, streamNames, onChange, onFilter }: TabP
                   header: 'Filter',
                   isTight: true,
                   cell: (one) => (
-                    <>
+                    <span className={styles.filters}>
                       <Button label={`Only this: ${nameOf(one)}`} onPress={() => add(one, false)}>
                         Only this
-                      </Button>{' '}
+                      </Button>
                       <Button label={`Not this: ${nameOf(one)}`} onPress={() => add(one, true)}>
                         Not this
                       </Button>
-                    </>
+                    </span>
                   ),
                 },
               ]}

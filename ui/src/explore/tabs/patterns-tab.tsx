@@ -63,13 +63,13 @@ export function PatternsTab({ query, run, onChange }: TabProps) {
                   cell: (pattern) => {
                     const name = cutText(pattern.template, maxNameLength);
                     return (
-                      <>
+                      <span className={styles.filters}>
                         <Button label={`Only this: ${name}`} onPress={() => only(pattern)}>
                           Only this
-                        </Button>{' '}
+                        </Button>
                         <Button label={`Not this: ${name}`} onPress={() => hide(pattern)}>
                           Not this
-                        </Button>{' '}
+                        </Button>
                         {pattern.variables.length > 0 && (
                           <Button
                             label={`Variables as columns: ${name}`}
@@ -78,7 +78,7 @@ export function PatternsTab({ query, run, onChange }: TabProps) {
                             <Icon name="columns" />
                           </Button>
                         )}
-                      </>
+                      </span>
                     );
                   },
                 },
