@@ -7,6 +7,7 @@ import type {
   LogFilter,
   LogRecord,
   Scan,
+  StatsPlan,
   WalkPlan,
   WalkPoint,
   WalkStep,
@@ -105,6 +106,10 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return toFacetsResults(plan, await connection.read<FacetRow>(statement, context));
   }
 
+  async function stats(plan: StatsPlan, context: QueryContext) {
+    return (await counted?.stats(plan, context)) ?? readStats(parts, plan, context);
+  }
+
   const messages = createMessageReader(parts, histogram);
 
   async function arrivals(plan: ArrivalsPlan): Promise<Arrivals> {
@@ -139,7 +144,7 @@ export function createLogReader(parts: LogReaderParts): LogReader {
         readFieldValues(parts, checked(plan), contextOf(plan, ...caller)),
       ),
     stats: (plan, ...caller) =>
-      timed(events, 'stats', readStats(parts, checked(plan), contextOf(plan, ...caller))),
+      timed(events, 'stats', stats(checked(plan), contextOf(plan, ...caller))),
     messages: (plan, ...caller) =>
       timed(events, 'messages', messages.read(checked(plan), contextOf(plan, ...caller))),
     compare: ({ selection, baseline }: ComparisonPlan, ...caller) => {

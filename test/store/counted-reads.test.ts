@@ -8,7 +8,14 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { EqualityField, GroupField } from '../../src/model/log-fields.ts';
-import type { FacetsPlan, HistogramPlan, LogFilter } from '../../src/model/plan.ts';
+import type {
+  FacetsPlan,
+  HistogramPlan,
+  LogFilter,
+  Stat,
+  StatsPlan,
+  StatsResult,
+} from '../../src/model/plan.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import { countDefaults } from '../../src/store/counts/count-cache.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
@@ -42,7 +49,13 @@ const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
     severity: pick(...severityFixtures),
     host: pick('h1', 'h2', "h'3", ''),
     serviceName: pick('a', 'b', 'é', '漢'),
-    logAttributes: pick<Record<string, string>>({}, { zone: 'z1', 'k v': '1' }, { zone: '' }),
+    logAttributes: pick<Record<string, string>>(
+      {},
+      { zone: 'z1', 'k v': '1', n: '2.5' },
+      { zone: '', n: '-3' },
+      { n: '12' },
+      { n: 'n/a' },
+    ),
     resourceAttributes: pick<Record<string, string>>({}, { zone: "z'2" }),
   })
   .map(({ severity, ...log }) => ({ ...log, ...severity }));
@@ -130,6 +143,31 @@ const facetsArbitrary: fc.Arbitrary<FacetsPlan> = fc
     if (!isUnbounded) return plan;
     return { ...plan, filter: { ...plan.filter, untilNanos: undefined } };
   });
+
+const statArbitrary: fc.Arbitrary<Stat> = fc
+  .tuple(
+    pick<'count' | 'sum' | 'avg' | 'min' | 'max' | 'uniq'>(
+      ...(['count', 'sum', 'avg', 'min', 'max', 'uniq'] as const),
+    ),
+    pick(undefined, 0, 0.5, 0.95, 1),
+    pick<GroupField>('label.n', 'label.k v', 'severity'),
+    fc.boolean(),
+  )
+  .map(([op, quantile, field, isOfLogs]): Stat => {
+    if (quantile !== undefined) return { op: 'quantile', field, quantile };
+    return op === 'count' && isOfLogs ? { op, field: undefined } : { op, field };
+  });
+
+const statsArbitrary: fc.Arbitrary<StatsPlan> = fc
+  .record({
+    plan: histogramArbitrary,
+    stats: fc.array(statArbitrary, { minLength: 1, maxLength: 3 }),
+    by: fc.uniqueArray(pick<GroupField>('severity', 'serviceName', 'streamId', 'label.zone'), {
+      maxLength: 2,
+    }),
+    limit: fc.integer({ min: 1, max: 6 }),
+  })
+  .map(({ plan, ...stats }) => ({ ...plan, buckets: Math.min(plan.buckets, 20), ...stats }));
 
 let engine: EngineStore;
 const eager = {
@@ -219,6 +257,17 @@ async function agree(runs: number): Promise<void> {
   );
 }
 
+/** Sums are added up in another order. */
+function rounded({ groups }: StatsResult) {
+  return groups.map(({ values, points }) => ({
+    values,
+    points: points.map((point) => ({
+      ...point,
+      values: point.values.map((value) => value && Number(value.toPrecision(9))),
+    })),
+  }));
+}
+
 suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('give the histograms and facets of rows', () => agree(25));
 
@@ -243,6 +292,29 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
       assert.ok(answered > 2, `${answered} answered from counts`);
     });
   }
+
+  test('give the statistics of rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(statsArbitrary, async (plan) => {
+        const fields = plan.stats.flatMap(({ field }) => field ?? []);
+        for (const field of fields.length === 0 ? [undefined] : fields) {
+          const own = { ...plan, stats: plan.stats.filter((stat) => stat.field === field) };
+          if (own.stats.length === 0) continue;
+          // Until all is counted by the fields together.
+          for (let i = 0; i < 3; i++) {
+            const whole = { ...own.filter, fromNanos: undefined, untilNanos: undefined };
+            await counted.stats({ ...own, filter: whole }, context);
+            await delay(10, undefined, { signal });
+            await counted.settled();
+          }
+        }
+        const result = await counted.stats(plan, context);
+        assert.ok(result, 'counts answer');
+        assert.deepEqual(rounded(result), rounded(await plain.stats(plan, signal)));
+      }),
+      { numRuns: 15 },
+    );
+  });
 
   test('follow inserts, merges and deletions', async () => {
     await insert(800);

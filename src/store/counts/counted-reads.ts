@@ -1,15 +1,18 @@
 /**
- * Histograms and facets from counts by time where they are known, and from rows elsewhere: parts
+ * Histograms, facets and statistics from counts by time where they are known, and from rows elsewhere: parts
  * that are not counted, and the steps that the edges of the range or of its buckets cut. The result
  * is exact, that of the parts which the table had at one moment. Only for a single server.
  */
 import type { GroupField } from '../../model/log-fields.ts';
 import type {
+  Buckets,
   FacetsPlan,
   FacetsResult,
   HistogramPlan,
   HistogramResult,
   LogFilter,
+  StatsPlan,
+  StatsResult,
 } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import type { ReaderParts } from '../read-time.ts';
@@ -21,6 +24,7 @@ import {
   toHistogramResult,
 } from '../sql/histogram.ts';
 import { type CountField, nanosPerTick } from '../sql/part-counts.ts';
+import { compileValueCounts, type ValueCountRow } from '../sql/stats.ts';
 import { tableName } from '../sql/tables.ts';
 import { type CountOptions, countDefaults } from './count-cache.ts';
 import {
@@ -33,11 +37,13 @@ import {
 } from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
 import { ticksByStep } from './ticks.ts';
+import { statFields, toStatsGroups, type ValueGroup } from './value-stats.ts';
 
 /** Each is undefined where counts cannot answer, or save nothing. */
 export interface CountedReads {
   histogram(plan: HistogramPlan, context: QueryContext): Promise<HistogramResult | undefined>;
   facets(plan: FacetsPlan, context: QueryContext): Promise<FacetsResult[] | undefined>;
+  stats(plan: StatsPlan, context: QueryContext): Promise<StatsResult | undefined>;
   /** Resolves once no part waits to be counted. */
   settled(): Promise<void>;
   /** Counts no new parts any more, and saves the counts. */
@@ -58,8 +64,8 @@ export function createCountedReads(
 
   return {
     async histogram(plan, context) {
-      const cuts = bucketEdgesMs(plan).map((edgeMs) => BigInt(edgeMs) * 1_000_000n);
-      const query = toQuery(plan.filter, [plan.groupBy], cuts);
+      const cuts = edgesNanos(plan);
+      const query = toQuery(plan.filter, [plan.groupBy ? [plan.groupBy] : []], cuts);
       if (query === undefined) return undefined;
       const sums = await sum<HistogramRow>(query, context, (scope, limits) =>
         compileHistogram(table, plan, { limits, scope, maxRows: maxValues }),
@@ -68,7 +74,8 @@ export function createCountedReads(
       return toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);
     },
     async facets(plan, context) {
-      const query = toQuery(plan.filter, plan.fields);
+      const groupings = plan.fields.map((field) => [field]);
+      const query = toQuery(plan.filter, groupings);
       if (query === undefined) return undefined;
       const sums = await sum<FacetCountRow>(query, context, (scope, limits) =>
         compileFacetCounts(table, plan, { limits, scope, maxValues }),
@@ -76,25 +83,40 @@ export function createCountedReads(
       if (sums === undefined || sums.rows.length >= maxValues) return undefined;
       return topFacets(plan, valueCounts(plan, query, sums));
     },
+    async stats(plan, context) {
+      const groupings = statFields(plan).map((field) => [...plan.by, ...(field ? [field] : [])]);
+      const query = toQuery(plan.filter, groupings, edgesNanos(plan));
+      if (query === undefined) return undefined;
+      const fields = [...new Set(groupings.flat())];
+      const sums = await sum<ValueCountRow>(query, context, (scope, limits) =>
+        compileValueCounts(table, plan, { fields, limits, scope, maxRows: maxValues }),
+      );
+      if (sums === undefined || sums.rows.length >= maxValues) return undefined;
+      const values = valueGroups(plan, query, { groupings, fields, sums });
+      const groups = values && toStatsGroups(plan, values);
+      return groups && { groups, isExact: true };
+    },
     settled,
     close,
   };
 }
 
-/** @param grouped the field of each grouping; undefined = none */
+function edgesNanos(plan: Buckets): bigint[] {
+  return bucketEdgesMs(plan).map((edgeMs) => BigInt(edgeMs) * 1_000_000n);
+}
+
+/** @param groupings the fields of each */
 function toQuery(
   filter: LogFilter,
-  grouped: readonly (GroupField | undefined)[],
+  groupings: readonly (readonly GroupField[])[],
   cuts?: readonly bigint[],
 ): CountQuery | undefined {
-  if (!canCount(filter)) return undefined;
-  const fields: (readonly CountField[])[] = [];
-  for (const field of grouped) {
-    if (field !== undefined && !isCounted(field)) return undefined;
+  if (!canCount(filter) || !groupings.flat().every(isCounted)) return undefined;
+  const fields = groupings.map((grouped) => {
     // Counts are by stream in any case.
-    const own = field === undefined || field === 'streamId' ? [] : [field];
-    fields.push(countedFields(filter, own));
-  }
+    const own = grouped.filter((field): field is CountField => field !== 'streamId');
+    return countedFields(filter, own);
+  });
   return { filter, fields, ticks: ticksByStep(filter, cuts) };
 }
 
@@ -159,4 +181,59 @@ function valueCounts(
   }
   for (const [index, value, count] of rows) add(index, value, Number(count));
   return maps;
+}
+
+/** Numbers in memory while statistics are computed. */
+const maxCells = 1_000_000;
+
+interface GroupedSums {
+  readonly groupings: readonly (readonly GroupField[])[];
+  /** Of all groupings, as the rows have them. */
+  readonly fields: readonly GroupField[];
+  readonly sums: Sums<ValueCountRow>;
+}
+
+/** @returns undefined for too many groups and values */
+function valueGroups(
+  plan: StatsPlan,
+  { filter }: CountQuery,
+  { groupings, fields, sums }: GroupedSums,
+): ValueGroup[] | undefined {
+  const edges = bucketEdgesMs(plan);
+  const groups = new Map<string, ValueGroup>();
+  let cells = 0;
+  /** The counts to add to, of values in the order of a grouping. */
+  const countsOf = (grouping: number, values: readonly string[]): Float64Array => {
+    const by = values.slice(0, plan.by.length);
+    const key = JSON.stringify(by);
+    const group = groups.get(key) ?? { values: by, fields: groupings.map(() => new Map()) };
+    groups.set(key, group);
+    const own = group.fields[grouping]!;
+    const text = values[plan.by.length] ?? '';
+    const counts = own.get(text) ?? new Float64Array(plan.buckets);
+    if (!own.has(text)) cells += plan.buckets;
+    own.set(text, counts);
+    return counts;
+  };
+  for (const [i, grouping] of groupings.entries()) {
+    for (const part of sums.counts[i]!) {
+      const isWhole = wholeSteps(part.ticks);
+      const { ticks, counts: numbers } = part.counts;
+      eachMatch(part, grouping, filter, (values, from, until) => {
+        if (cells > maxCells) return;
+        const counts = countsOf(i, values);
+        for (let k = from; k < until; k++) {
+          const tick = ticks[k]!;
+          if (isWhole(tick)) counts[bucketOf(edges, tick * msPerTick)]! += numbers[k]!;
+        }
+      });
+    }
+    const places = grouping.map((field) => fields.indexOf(field));
+    for (const [bucket, values, count] of sums.rows) {
+      if (cells > maxCells) return undefined;
+      const own = places.map((place) => values[place]!);
+      countsOf(i, own)[bucket]! += Number(count);
+    }
+  }
+  return cells > maxCells ? undefined : [...groups.values()];
 }

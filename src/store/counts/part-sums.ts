@@ -1,11 +1,12 @@
 /** Counts of parts, and rows of statements over the others, that add up to one moment's table. */
-import type { EqualityField } from '../../model/log-fields.ts';
+import { type EqualityField, equalityFields, isLabelField } from '../../model/log-fields.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
   compileLogParts,
+  type CountField,
   type CountStep,
   countSteps,
   type LogPartRow,
@@ -190,12 +191,22 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
 
 /** By the fields of the query, or else by more; those by hour answer if few hours are cut. */
 function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
-  const wider = usualFields.filter((fields) => isSubset(key.fields, fields));
+  const wider = [...usualFields, withService(key.fields)].filter((fields) =>
+    isSubset(key.fields, fields),
+  );
   const isWide = ticks[360].cut.length <= 2 && isSubset(key.fields, allTogether);
   return [key.fields, ...wider, ...(isWide ? [allTogether] : [])].map((fields) => ({
     ...key,
     fields,
   }));
+}
+
+/** In the order of `countedFields`. */
+function withService(fields: readonly CountField[]): readonly CountField[] {
+  return [
+    ...equalityFields.filter((field) => field === 'serviceName' || fields.includes(field)),
+    ...fields.filter(isLabelField),
+  ];
 }
 
 function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery) {

@@ -3,6 +3,7 @@
  * Many take two: the first ranks the groups, the second adds up each of the best ones, and all
  * others as one. Pure.
  */
+import type { GroupField } from '../../model/log-fields.ts';
 import type {
   HistogramPlan,
   HistogramResult,
@@ -13,6 +14,7 @@ import type {
 } from '../../model/plan.ts';
 import { groupsSql, rowValueSql, withSql } from './field-sql.ts';
 import { bucketSql } from './histogram.ts';
+import { type Scope, scopeConditions, scopeSettings } from './part-counts.ts';
 import {
   limitsSql,
   type Parameters,
@@ -21,6 +23,33 @@ import {
   statement,
 } from './statement.ts';
 import { whereSql } from './where.ts';
+
+/** Bucket, values of the fields, logs. */
+export type ValueCountRow = readonly [bucket: number, values: readonly string[], count: string];
+
+/** Logs by bucket and the values of fields, of which statistics can be computed. */
+export function compileValueCounts(
+  table: string,
+  plan: StatsPlan,
+  step: {
+    readonly fields: readonly GroupField[];
+    readonly limits: ReadLimits;
+    readonly scope: Scope;
+    readonly maxRows: number;
+  },
+): Statement {
+  return statement((params) => {
+    const { definitions, keys, values } = groupsSql(step.fields, params);
+    const conditions = [whereSql(plan.filter, params), ...scopeConditions(step.scope, params)];
+    return `${withSql(definitions)}SELECT toUInt16(${bucketSql(plan, params)}) AS bucket,
+  CAST([${values.join(', ')}] AS Array(String)), toString(count())
+FROM ${table}
+WHERE ${conditions.join('\n  AND ')}
+GROUP BY ${['bucket', ...keys].join(', ')}
+LIMIT ${step.maxRows}
+${limitsSql(step.limits)}${scopeSettings(step.scope)}`;
+  });
+}
 
 /** How quantiles are computed: from all values, or from a sample of constant size. */
 type Quantiles = 'exact' | 'sampled';
