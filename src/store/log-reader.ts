@@ -112,19 +112,6 @@ export function createLogReader(parts: LogReaderParts): LogReader {
 
   const messages = createMessageReader(parts, histogram);
 
-  async function arrivals(plan: ArrivalsPlan): Promise<Arrivals> {
-    const time = startReadTime(limits);
-    for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
-      const statement = compileArrivals(table, { ...plan, limit }, time.left());
-      try {
-        const rows = await connection.read<ArrivalRow>(statement, contextOf(plan));
-        return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
-      } catch (error) {
-        if (limit === 1 || exceededLimit(error) !== 'size') throw error;
-      }
-    }
-  }
-
   const checked = <Plan extends FilteredPlan>(plan: Plan) => withoutIdleLimits(plan, floor);
 
   return {
@@ -153,10 +140,27 @@ export function createLogReader(parts: LogReaderParts): LogReader {
       const read = readComparison(parts, plan, { context, countLogs: histogram });
       return timed(events, 'compare', read);
     },
-    arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
+    arrivals: (plan) => timed(events, 'arrivals', readArrivals(parts, plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(parts, range)),
     lateRows: (range) => timed(events, 'late_rows', readLateRows(parts, range)),
   };
+}
+
+async function readArrivals(
+  { connection, database, limits }: ReaderParts,
+  plan: ArrivalsPlan,
+): Promise<Arrivals> {
+  const table = tableName(database, 'logs');
+  const time = startReadTime(limits);
+  for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
+    const statement = compileArrivals(table, { ...plan, limit }, time.left());
+    try {
+      const rows = await connection.read<ArrivalRow>(statement, contextOf(plan));
+      return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
+    } catch (error) {
+      if (limit === 1 || exceededLimit(error) !== 'size') throw error;
+    }
+  }
 }
 
 async function countArrivals(

@@ -370,6 +370,57 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
     }
   });
 
+  test('by several fields and by labels are made before the first question', async () => {
+    const statements: Statement[] = [];
+    const connection: ReaderParts['connection'] = {
+      ...reader.connection,
+      query(pool, statement, aborted) {
+        statements.push(statement);
+        return reader.connection.query(pool, statement, aborted);
+      },
+      read(statement, caller) {
+        if (!statement.sql.includes('system.parts')) statements.push(statement);
+        return reader.connection.read(statement, caller);
+      },
+    };
+    const own = createCountedReads({ ...reader, connection }, { ...eager, followEveryMs: 10 });
+    const isCounting = ({ params }: Statement) => Object.values(params).includes('zone');
+    try {
+      await until(() => statements.some(isCounting), { what: 'counts by a label' });
+      await own.settled();
+      statements.length = 0;
+      const facets: FacetsPlan = {
+        filter: {
+          ...everyLog(accountId, streamIds),
+          equal: new Map<EqualityField, string[]>([
+            ['severity', ['INFO']],
+            ['host', ['h1']],
+          ]),
+        },
+        fields: ['serviceName'],
+        topK: 10,
+      };
+      assert.deepEqual(await own.facets(facets, context), await plain.facets(facets, signal));
+      const bounds = { startMs: startMs - 3_600_000, endMs: startMs + 4 * 3_600_000 };
+      const stats: StatsPlan = {
+        filter: {
+          ...everyLog(accountId, streamIds),
+          fromNanos: nanos(bounds.startMs),
+          untilNanos: nanos(bounds.endMs),
+        },
+        ...bounds,
+        buckets: 1,
+        stats: [{ op: 'quantile', field: 'label.n', quantile: 0.95 }],
+        by: ['serviceName'],
+        limit: 3,
+      };
+      assert.deepEqual(await own.stats(stats, context), await plain.stats(stats, signal));
+      assert.deepEqual(statements, []);
+    } finally {
+      await own.close();
+    }
+  });
+
   test('of a merged part are the sum of those of its parts', async () => {
     const counting: unknown[] = [];
     const connection: ReaderParts['connection'] = {

@@ -28,6 +28,8 @@ import type { Ticks } from './ticks.ts';
 export type FieldsKey = Omit<CountKey, 'part'>;
 
 export interface CountCache {
+  /** Whether there is memory for counts that may not be used. */
+  hasRoom(): boolean;
   /** Whether any part is counted by these fields. */
   hasSome(key: FieldsKey): boolean;
   /** @returns the counts of a part, unless they are not here yet or take too much memory */
@@ -61,6 +63,8 @@ export interface CountOptions {
   readonly minAgeSeconds: number;
   /** By the step of the counts: fewer logs for each count save too little. */
   readonly minLogsPerCount: Readonly<Record<CountStep, number>>;
+  /** Labels are counted unasked while fewer rows arrive. */
+  readonly quietRowsPerSecond: number;
   /** Between two looks for parts to count, by reads that no counts answer yet. */
   readonly lookEveryMs: number;
   /** Between two looks for new parts after a read, until an hour after it. */
@@ -75,6 +79,7 @@ export const countDefaults: CountOptions = {
   minPartRows: 50_000,
   minAgeSeconds: 5,
   minLogsPerCount: { 1: 20, 6: 4, 360: 4 },
+  quietRowsPerSecond: 20_000,
   lookEveryMs: 1_000,
   followEveryMs: 15_000,
   maxCountsKept: 8_000_000,
@@ -151,6 +156,7 @@ export function createCountCache(
   }
 
   return {
+    hasRoom: entries.hasRoom,
     hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
     get: (key) => entries.counts(nameOf(key)),
     want(parts, keys, ticks) {

@@ -52,6 +52,8 @@ export function createEntries(maxCountsKept: number) {
   }
 
   return {
+    /** Whether more counts displace none soon. */
+    hasRoom: () => size < maxCountsKept / 2,
     has: (name: string) => entries.has(name),
     /** Whether it need not be counted now. */
     isSettled(name: string): boolean {

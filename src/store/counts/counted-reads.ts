@@ -37,7 +37,7 @@ import {
 } from './part-counts.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
 import { ticksByStep } from './ticks.ts';
-import { statFields, toStatsGroups, type ValueGroup } from './value-stats.ts';
+import { type BucketCounts, statFields, toStatsGroups, type ValueGroup } from './value-stats.ts';
 
 /** Each is undefined where counts cannot answer, or save nothing. */
 export interface CountedReads {
@@ -203,10 +203,13 @@ function valueGroups(
   const groups = new Map<string, ValueGroup>();
   let cells = 0;
   /** The counts to add to, of values in the order of a grouping. */
-  const countsOf = (grouping: number, values: readonly string[]): Float64Array => {
+  const countsOf = (grouping: number, values: readonly string[]): BucketCounts => {
     const by = values.slice(0, plan.by.length);
     const key = JSON.stringify(by);
-    const group = groups.get(key) ?? { values: by, fields: groupings.map(() => new Map()) };
+    const group = groups.get(key) ?? {
+      values: by,
+      fields: groupings.map(() => new Map<string, BucketCounts>()),
+    };
     groups.set(key, group);
     const own = group.fields[grouping]!;
     const text = values[plan.by.length] ?? '';

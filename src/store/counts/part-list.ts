@@ -40,6 +40,10 @@ export function createPartList(
   };
 }
 
+export function rowsOf(parts: readonly LogPartRow[]): number {
+  return parts.reduce((sum, [, rows]) => sum + Number(rows), 0);
+}
+
 export function haveSameNames(a: readonly LogPartRow[], b: readonly LogPartRow[]): boolean {
   return a.length === b.length && hasNames(a, b);
 }
@@ -63,11 +67,10 @@ export function sourcesOf(part: LogPartRow, before: readonly LogPartRow[]): read
     const [ownDay, ownFirst, ownLast] = blocksOf(each);
     return ownDay === day && ownFirst >= first && ownLast <= last;
   });
-  const rows = within.reduce((sum, each) => sum + Number(each[1]), 0);
   const isWhole =
     within.some((each) => blocksOf(each)[1] === first) &&
     within.some((each) => blocksOf(each)[2] === last);
-  return isWhole && rows === Number(part[1]) ? within : [];
+  return isWhole && rowsOf(within) === Number(part[1]) ? within : [];
 }
 
 /** Names are `day_first_last_level`, and a mutation adds its number. */

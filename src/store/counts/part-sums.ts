@@ -1,12 +1,10 @@
 /** Counts of parts, and rows of statements over the others, that add up to one moment's table. */
-import { type EqualityField, equalityFields, isLabelField } from '../../model/log-fields.ts';
 import type { LogFilter } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
   compileLogParts,
-  type CountField,
   type CountStep,
   countSteps,
   type LogPartRow,
@@ -19,10 +17,16 @@ import {
   createCountCache,
   type FieldsKey,
 } from './count-cache.ts';
-import { createLargestAccounts } from './largest-accounts.ts';
 import type { CountedPart, CountQuery, PartCounts } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 import { type Ticks, ticksByStep } from './ticks.ts';
+import {
+  allTogether,
+  createUnaskedKeys,
+  usualFields,
+  usualKeys,
+  withService,
+} from './unasked-keys.ts';
 
 export interface Sums<Row> {
   /** For each list of fields of the query, the counts of the parts that are counted. */
@@ -44,15 +48,6 @@ export interface PartSums {
   close(): Promise<void>;
 }
 
-/** What an overview asks for, counted before the first question. */
-const usualFields = [
-  ['severity'],
-  ['serviceName'],
-  ['host'],
-  ['severity', 'serviceName'],
-] as const satisfies EqualityField[][];
-/** In the order of the table of fields. Mostly by hour. */
-const allTogether = ['severity', 'serviceName', 'host'] as const satisfies EqualityField[];
 const allTicks = ticksByStep({ fromNanos: undefined, untilNanos: undefined })[1];
 
 /** Merges and inserts between the statements of a read make it start again. */
@@ -72,7 +67,7 @@ export function createPartSums(
       connection.read<LogPartRow>(compileLogParts(placement), { accountId, signal, isBrief: true }),
     options.lookEveryMs,
   );
-  const largestAccounts = createLargestAccounts(connection, placement, options.minPartRows);
+  const unasked = createUnaskedKeys(connection, placement, options);
   const lastReads = new Map<string, LastRead>();
   const loaded = cache.load();
   // The next look repeats what fails.
@@ -89,8 +84,8 @@ export function createPartSums(
     const listed = await parts.list({ accountId: 'counts' });
     cache.follow(listed);
     for (const { keys, ticks } of lastReads.values()) cache.want(listed, keys, ticks);
-    for (const accountId of await largestAccounts(listed)) {
-      cache.want(listed, usualKeys(accountId), allTicks);
+    for (const keys of await unasked.list(listed, cache.hasRoom())) {
+      cache.want(listed, keys, allTicks);
     }
     if (performance.now() - savedAtMs < saveEveryMs) return;
     savedAtMs = performance.now();
@@ -201,14 +196,6 @@ function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
   }));
 }
 
-/** In the order of `countedFields`. */
-function withService(fields: readonly CountField[]): readonly CountField[] {
-  return [
-    ...equalityFields.filter((field) => field === 'serviceName' || fields.includes(field)),
-    ...fields.filter(isLabelField),
-  ];
-}
-
 function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery) {
   for (const { accountId, fields } of fittingKeys(key, query)) {
     const counts = cache.get({ part, accountId, fields });
@@ -219,11 +206,6 @@ function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery
 
 function hasSome(cache: CountCache, key: FieldsKey, query: CountQuery): boolean {
   return fittingKeys(key, query).some((each) => cache.hasSome(each));
-}
-
-/** Those of an account that any of its questions may need. */
-function usualKeys(accountId: string): FieldsKey[] {
-  return [...usualFields, allTogether].map((fields) => ({ accountId, fields }));
 }
 
 function isSubset<T>(some: readonly T[], all: readonly T[]): boolean {

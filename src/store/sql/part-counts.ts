@@ -21,6 +21,41 @@ ORDER BY name`,
   );
 }
 
+/** The labels that the most logs have and that have few values, in blocks of one part. */
+export function compileFrequentLabels(
+  placement: Placement,
+  of: {
+    readonly accountId: string;
+    readonly part: string;
+    /** One block of so many is read. */
+    readonly every: number;
+    readonly maxValues: number;
+    readonly limit: number;
+  },
+): Statement {
+  const all = (half: string) => `arrayConcat(${half}(LogAttributes), ${half}(ResourceAttributes))`;
+  return statement(
+    (params) => `SELECT tupleElement(pair, 1) AS key
+FROM
+(
+  SELECT arrayJoin(arrayZip(${all('mapKeys')}, ${all('mapValues')})) AS pair
+  FROM ${localTable(placement, 'logs')}
+  WHERE AccountId = ${params.add('String', of.accountId)}
+    AND _part = ${params.add('String', of.part)}
+    AND ${blockSql(of.every)}
+)
+GROUP BY key
+HAVING uniq(tupleElement(pair, 2)) <= ${of.maxValues}
+ORDER BY count() DESC, key
+LIMIT ${of.limit}`,
+  );
+}
+
+/** One block of rows of a part in so many, the size of the largest granules. */
+export function blockSql(every: number): string {
+  return `intDiv(_part_offset, 2048) % ${every} = 0`;
+}
+
 /** Name, and a checksum of all files of the part. */
 export type PartHashRow = readonly [name: string, hash: string];
 
