@@ -154,6 +154,8 @@ export interface StatsPlan extends Buckets {
   readonly by: readonly GroupField[];
   /** Groups in the result; the logs of all others are one more. */
   readonly limit: number;
+  /** Whether quantiles are of all logs, however many. */
+  readonly isExact: boolean;
 }
 
 /** `count` of logs, or of those that have the field; of numbers where the value is one. */
@@ -165,8 +167,10 @@ export type Stat =
 export interface StatsResult {
   /** By rank; the rest comes last. */
   readonly groups: readonly StatsGroup[];
-  /** Whether quantiles are exact; a sample of 8192 values of each group estimates others. */
+  /** Whether quantiles are exact, not of a sample. */
   readonly isExact: boolean;
+  /** Logs in the sample; absent = all, with 8192 values of each group and step. */
+  readonly sampled?: number;
 }
 
 export interface StatsGroup {

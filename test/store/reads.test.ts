@@ -373,6 +373,7 @@ const statsArbitrary: fc.Arbitrary<StatsPlan> = fc
     stats: fc.array(statArbitrary, { minLength: 1, maxLength: 4 }),
     by: fc.uniqueArray(pick(...fields), { maxLength: 3 }),
     limit: fc.integer({ min: 1, max: 6 }),
+    isExact: fc.boolean(),
   })
   .map((plan) => {
     const { fromNanos = nanos(startMs), untilNanos = nanos(startMs + rangeMs) } = plan.filter;

@@ -18,12 +18,14 @@ import {
 interface StatsOptions extends FilterOptions {
   readonly by?: string;
   readonly step?: string;
+  readonly exact?: true;
   readonly limit: number;
   readonly search?: string;
 }
 
 interface Stats {
   readonly exact: boolean;
+  readonly sampled?: number;
   readonly rows: readonly StatsRow[];
 }
 
@@ -60,6 +62,7 @@ export function define(command: Command, terminal: Terminal): void {
       integerWithin(1, maxLimit),
       10,
     )
+    .option('--exact', 'percentiles of all logs, however many')
     .option('--search <words>', 'words that the message must contain')
     .addOption(utcOption())
     .addHelpText('after', examples)
@@ -70,11 +73,16 @@ export function define(command: Command, terminal: Terminal): void {
       if (options.by !== undefined) query.set('by', options.by);
       if (options.step !== undefined) query.set('step', options.step);
       query.set('limit', String(options.limit));
+      if (options.exact === true) query.set('exact', 'true');
       const stats = await api.get<Stats>(['stats'], query);
       if (output.format === 'json') output.record(stats);
       else await output.write(statsText(stats, options.step === undefined, zoneOf(options)));
       if (!stats.exact) {
-        terminal.writeError('weir: percentiles are of a sample: all values need more memory\n');
+        const why =
+          stats.sampled === undefined
+            ? ': all values need more memory'
+            : ` of ${stats.sampled} logs; --exact reads all`;
+        terminal.writeError(`weir: percentiles are of a sample${why}\n`);
       }
     });
 }

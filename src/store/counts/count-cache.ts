@@ -3,6 +3,7 @@
  * counts; a merge or a deletion makes new parts. Counting runs in the background, after a read that
  * would have used the counts, one part at a time.
  */
+import { isLabelField } from '../../model/log-fields.ts';
 import type { Connection } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
 import {
@@ -63,6 +64,8 @@ export interface CountOptions {
   readonly minAgeSeconds: number;
   /** By the step of the counts: fewer logs for each count save too little. */
   readonly minLogsPerCount: Readonly<Record<CountStep, number>>;
+  /** Counts by a label, of which there are several, are at most this share of those by fields. */
+  readonly labelShare: number;
   /** Labels are counted unasked while fewer rows arrive. */
   readonly quietRowsPerSecond: number;
   /** Between two looks for parts to count, by reads that no counts answer yet. */
@@ -79,6 +82,7 @@ export const countDefaults: CountOptions = {
   minPartRows: 50_000,
   minAgeSeconds: 5,
   minLogsPerCount: { 1: 20, 6: 4, 360: 4 },
+  labelShare: 1 / 3,
   quietRowsPerSecond: 20_000,
   lookEveryMs: 1_000,
   followEveryMs: 15_000,
@@ -92,9 +96,10 @@ type Span = readonly [from: number, until: number];
 export function createCountCache(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
-  { minPartRows, minAgeSeconds, minLogsPerCount, maxCountsKept, folder }: CountOptions,
+  options: CountOptions,
 ): CountCache {
-  const entries = createEntries(maxCountsKept);
+  const { minLogsPerCount, folder } = options;
+  const entries = createEntries(options.maxCountsKept);
   const files =
     folder === undefined ? undefined : createCountFiles(connection, placement, { folder, entries });
   const spans = createPartSpans(connection, placement);
@@ -107,9 +112,9 @@ export function createCountCache(
     const name = nameOf(key);
     entries.set(name, 'counting');
     for (const step of countSteps) {
-      const maxCounts = Math.ceil(rows / minLogsPerCount[step]);
-      const statement = compilePartCounts(placement, key, { step, maxCounts });
       try {
+        const maxCounts = Math.ceil(rows / minLogsFor(key, step, options));
+        const statement = compilePartCounts(placement, key, { step, maxCounts });
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
         // A statement finds no rows of a part that a merge has replaced.
         if (!(await isActive(connection, placement, key.part))) entries.delete(name);
@@ -125,11 +130,7 @@ export function createCountCache(
     entries.set(name, 'too many');
   }
 
-  async function countAll(
-    parts: readonly LogPartRow[],
-    key: FieldsKey,
-    ticks: Ticks,
-  ): Promise<void> {
+  async function countAll(parts: readonly LogPartRow[], key: FieldsKey, ticks: Ticks) {
     await spans.load(key.accountId, parts);
     for (const [part, rows] of parts) {
       const span = spans.get(key.accountId, part);
@@ -139,8 +140,8 @@ export function createCountCache(
   }
 
   const isWaiting = ([part, rows, ageSeconds]: LogPartRow, key: FieldsKey) =>
-    Number(rows) >= minPartRows &&
-    ageSeconds >= minAgeSeconds &&
+    Number(rows) >= options.minPartRows &&
+    ageSeconds >= options.minAgeSeconds &&
     !entries.isSettled(nameOf({ ...key, part }));
 
   async function countNext(): Promise<void> {
@@ -179,6 +180,11 @@ export function createCountCache(
     load: async () => files?.load().catch(() => undefined),
     save: async () => files?.save(),
   };
+}
+
+function minLogsFor({ fields }: FieldsKey, step: CountStep, options: CountOptions): number {
+  const share = fields.some(isLabelField) ? options.labelShare : 1;
+  return options.minLogsPerCount[step] / share;
 }
 
 /** A part that is gone never comes back, so all rows of one that is there were there before. */

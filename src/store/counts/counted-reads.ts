@@ -1,7 +1,8 @@
 /**
- * Histograms, facets and statistics from counts by time where they are known, and from rows elsewhere: parts
- * that are not counted, and the steps that the edges of the range or of its buckets cut. The result
- * is exact, that of the parts which the table had at one moment. Only for a single server.
+ * Histograms, facets and statistics from counts by time where they are known, and from rows
+ * elsewhere: parts that are not counted, and the steps that the edges of the range or of its
+ * buckets cut. The result is exact, that of the parts which the table had at one moment. Only for a
+ * single server.
  */
 import type { GroupField } from '../../model/log-fields.ts';
 import type {

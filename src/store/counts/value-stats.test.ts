@@ -25,6 +25,7 @@ const plan: StatsPlan = {
   ],
   by: ['host'],
   limit: 1,
+  isExact: true,
 };
 const group = (host: string, counts: Readonly<Record<string, readonly number[]>>) => ({
   values: [host],

@@ -7,6 +7,7 @@ import type { GroupField } from '../../model/log-fields.ts';
 import type {
   HistogramPlan,
   HistogramResult,
+  LogFilter,
   Stat,
   StatsGroup,
   StatsPlan,
@@ -14,7 +15,7 @@ import type {
 } from '../../model/plan.ts';
 import { groupsSql, rowValueSql, withSql } from './field-sql.ts';
 import { bucketSql } from './histogram.ts';
-import { type Scope, scopeConditions, scopeSettings } from './part-counts.ts';
+import { blockSql, type Scope, scopeConditions, scopeSettings } from './part-counts.ts';
 import {
   limitsSql,
   type Parameters,
@@ -57,6 +58,8 @@ type Quantiles = 'exact' | 'sampled';
 interface StatsStep {
   readonly limits: ReadLimits;
   readonly quantiles: Quantiles;
+  /** Reads one block of rows in so many; absent = all. */
+  readonly every?: number | undefined;
 }
 
 /** Bucket, place of the group from 1 or 0 for the rest, values of one such group, statistics. */
@@ -74,7 +77,7 @@ export type RankedStatsRow = readonly [
 export function compileRankedStats(
   table: string,
   plan: StatsPlan,
-  { limits, quantiles, maxGroups }: StatsStep & { readonly maxGroups: number },
+  { limits, quantiles, every, maxGroups }: StatsStep & { readonly maxGroups: number },
 ): Statement {
   return statement((params) => {
     const { keys, values, ...groups } = groupsSql(plan.by, params);
@@ -95,7 +98,7 @@ FROM
         toUInt16(${bucketSql(plan, params)}) AS bucket, [${values.join(', ')}] AS groupValues,
         ${states.join(', ')}
       FROM ${table}
-      WHERE ${whereSql(plan.filter, params).replaceAll('\n', '\n      ')}
+      WHERE ${blocksWhere(plan, every, params).replaceAll('\n', '\n      ')}
       GROUP BY bucket, ${keys.join(', ')}
     )
   )
@@ -118,7 +121,7 @@ export function compileTopGroups(table: string, plan: StatsPlan, step: StatsStep
     return `${withSql([...groups.definitions, ...definitions])}SELECT
   [${values.join(', ')}] AS groupValues, toString(${hashSql(keys)})
 FROM ${table}
-WHERE ${whereSql(plan.filter, params)}
+WHERE ${blocksWhere(plan, step.every, params)}
 GROUP BY ${keys.join(', ')}
 ORDER BY ${numberSql(aggregates[0]!)} DESC NULLS LAST, groupValues
 LIMIT ${plan.limit}
@@ -143,11 +146,27 @@ export function compileStats(
   toUInt16(${bucketSql(plan, params)}) AS bucket, toUInt16(${place}) AS place,
   ${aggregates.map((one) => numberSql(one)).join(',\n  ')}
 FROM ${table}
-WHERE ${whereSql(plan.filter, params)}
+WHERE ${blocksWhere(plan, step.every, params)}
 GROUP BY bucket, place
 ORDER BY bucket
 ${limitsSql(step.limits)}`;
   });
+}
+
+function blocksWhere({ filter }: StatsPlan, every: number | undefined, params: Parameters) {
+  const where = whereSql(filter, params);
+  return every === undefined ? where : `${where}\n  AND ${blockSql(every)}`;
+}
+
+/** Database, table, parts, and rows of the granules that a read of the filter cannot exclude. */
+export type EstimateRow = readonly [string, string, parts: string, rows: string];
+
+/** Of a column, since `count()` is answered from the primary index where it can. */
+export function compileEstimate(table: string, filter: LogFilter): Statement {
+  return statement(
+    (params) => `EXPLAIN ESTIMATE SELECT Row FROM ${table}
+WHERE ${whereSql(filter, params)}`,
+  );
 }
 
 function placeSql(

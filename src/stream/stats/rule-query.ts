@@ -140,6 +140,7 @@ function toSearch(
     startTime,
     endTime,
     limit: String(maxGroups),
+    exact: 'true',
     ...(query !== '' && { query }),
     ...(by !== '' && { by }),
     ...(streamId !== undefined && { streamId }),

@@ -54,6 +54,14 @@ export const statsQuery = z.strictObject({
     maxGroups,
     'Groups with the highest values; the logs of all others are one more. Default 10.',
   ).default(10),
+  exact: z
+    .enum(['true', 'false'], { error: 'true or false' })
+    .default('false')
+    .meta({
+      description:
+        'true: percentiles of all logs, however many. Default false: percentiles alone, of a ' +
+        'label with many values in more than 800,000 logs, are of a sample.',
+    }),
   format: z
     .enum(['rows', 'prometheus'], { error: 'rows or prometheus' })
     .default('rows')
@@ -79,8 +87,11 @@ const rowsResponse = z.object({
   endTime: z.string().meta({ format: 'date-time' }),
   exact: z.boolean().meta({
     description:
-      'Whether percentiles are exact, not of a sample of the values that fits in memory. uniq is ' +
-      'exact up to 65536 values and within about 1 % above.',
+      'Whether percentiles are exact, not of a sample of the logs or of the values that fit in ' +
+      'memory. uniq is exact up to 65536 values and within about 1 % above.',
+  }),
+  sampled: z.int().optional().meta({
+    description: 'Logs in the sample of which percentiles are; absent where all logs were read.',
   }),
   rows: z.array(row).meta({
     description: 'Groups by rank, each by time. Steps without logs have no row.',
@@ -177,6 +188,7 @@ export function planStats(context: ReadContext, query: StatsQuery): StatsPlan {
     stats: stats.map(({ stat }) => stat),
     by: by.map(({ field }) => field),
     limit,
+    isExact: query.exact === 'true',
   };
 }
 
@@ -202,6 +214,7 @@ export function toStatsResponse(
     startTime: new Date(plan.startMs).toISOString(),
     endTime: new Date(plan.endMs).toISOString(),
     exact: result.isExact,
+    ...(result.sampled !== undefined && { sampled: result.sampled }),
     rows: series.flatMap(({ by, isRest, points }) =>
       points.map(({ timeMs, values }) => ({
         time: new Date(timeMs).toISOString(),
