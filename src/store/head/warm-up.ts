@@ -20,8 +20,8 @@ export interface WarmUp {
 const longestMs = 3 * 60 * 60_000;
 /** Shorter ones answer too few queries. */
 const shortestMs = 10 * 60_000;
-/** A statement of this many delays the queries of the account little. */
-const seriesPerStatement = 500;
+/** Decoding so many takes few milliseconds, for which other requests wait. */
+const seriesPerStatement = 200;
 const farMs = 1n << 52n;
 
 export async function warmUp(
