@@ -54,7 +54,7 @@ export const metricsSection = section({
     0,
     1_000_000_000,
     'Samples of queried streams in memory, 16 bytes each, where no other node inserts; 0 = none. ' +
-      'Half of them are read ahead.',
+      'Three quarters of them are read ahead.',
   ),
   ...settingsOfOtlpMetrics(),
 });

@@ -106,7 +106,7 @@ export class StreamHeads {
   async #warmUp(accountId: string, { stream, head, loaded }: Entry): Promise<void> {
     if (!(await loaded)) return;
     const nowMs = this.#options.now();
-    const maxSamples = Math.floor(this.#options.maxSamples / 2) - this.#budget.samples;
+    const maxSamples = Math.floor(this.#options.maxSamples * 0.75) - this.#budget.samples;
     if (maxSamples <= 0) return;
     await warmUp(this.#parts, { accountId, stream, head, nowMs, maxSamples });
   }

@@ -37,15 +37,15 @@ export async function warmUp(
     const some = series.slice(at, at + seriesPerStatement).filter(isUnread);
     const fromMs = nowMs - spanMs;
     const limits = { fromMs: BigInt(fromMs), maxSeries: some.length, maxSamples: left };
-    let samples = 0;
+    let samples: number | undefined;
     const isKept = await head.readInto(
       () => loadSamples(parts, { ...plan, ...limits }, some, undefined),
-      (loaded = []) => {
-        samples = loaded.reduce((sum, { times }) => sum + times.length, 0);
-        return head.keepSamples(fromMs, loaded);
+      (loaded) => {
+        samples = loaded?.reduce((sum, { times }) => sum + times.length, 0);
+        return head.keepSamples(fromMs, loaded ?? []);
       },
     );
-    if (!isKept || head.isClosed) return;
+    if (!isKept || samples === undefined || head.isClosed) return;
     left -= samples;
     // As many samples are expected of each of the others.
     const expected = (samples / Math.max(1, some.length)) * (series.length - at - some.length);
