@@ -64,7 +64,7 @@ test('a keyed event stored twice is a violation even after a lost response', () 
 });
 
 test('an unknown event is a violation', () => {
-  const { faults, invented } = verdictOf('plain', lost, [['stranger', 1]]);
+  const { faults, invented } = verdictOf('plain', lost, [['unknown', 1]]);
   assert.equal(invented, 1);
-  assert.deepEqual(faults, ['"stranger" is stored and nobody sent it']);
+  assert.deepEqual(faults, ['"unknown" is stored and was never sent']);
 });

@@ -60,7 +60,7 @@ export function judge(
       faults.push(`${event.name} was ${promise} and is stored ${times} times`);
     }
   }
-  for (const name of unknown) faults.push(`"${name}" is stored and nobody sent it`);
+  for (const name of unknown) faults.push(`"${name}" is stored and was never sent`);
   const invented = unknown.size;
   return { acknowledged, unanswered, unansweredStored, lost, doubled, invented, faults };
 }

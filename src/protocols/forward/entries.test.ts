@@ -105,7 +105,7 @@ suite('refuses', () => {
     ['no record', encode(['t', 1]), /must have a record/],
     ['a record that is no map', encode(['t', 1, 2]), /a record must be a map/],
     ['an entry that is no pair', encode(['t', [[1]]]), /a time and a record/],
-    ['a time in words', encode(['t', 'x', {}]), /ends|record|0x|entry/],
+    ['a time that is text', encode(['t', 'x', {}]), /ends|record|0x|entry/],
     ['a byte that begins no value', Buffer.from([0x92, 0xa1, 0x61, 0xc1]), /0xc1/],
     ['an end within a value', encode(['t', 1, { a: 'b' }]).subarray(0, -1), /ends/],
     ['a count of 4 billion', Buffer.from([0x92, 0xa1, 0x61, 0xdd, 255, 255, 255, 255]), /ends/],

@@ -1,6 +1,6 @@
 /**
  * Prometheus remote_write v1 (SPEC §4.1, prometheus.io/docs/specs/prw/remote_write_spec) and v2
- * (prometheus.io/docs/specs/prw/remote_write_spec_2_0), each on a route of its own.
+ * (prometheus.io/docs/specs/prw/remote_write_spec_2_0), each on a separate route.
  */
 import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';

@@ -1,6 +1,6 @@
 /**
  * What clients of Elasticsearch ask before they send: version, licence, health, and whether their
- * templates, policies and pipelines exist. All do, so that nobody installs them; those that are
+ * templates, policies and pipelines exist. All do, so that clients install none; those that are
  * sent are acknowledged and not stored.
  */
 import type { Aside, Reply } from '../../../model/protocol.ts';

@@ -149,7 +149,7 @@ test('adds deltas up from zero, stores a repeated one again and rejects a late o
   assert.deepEqual([...(overlapping.warnings?.values() ?? [])], [1]);
 });
 
-test('keeps each delta as a counter of its own where totals are off', async () => {
+test('keeps each delta as a separate counter where totals are off', async () => {
   const otlp = openOtlpMetrics({ otlpMaxDeltaSeries: 0 });
   const points = [at(10, 5), at(20, 7, 10)];
   const batch = await otlp.decode(requestOf([sum(points, temporality.delta)]));
