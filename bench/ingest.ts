@@ -11,10 +11,8 @@ import { backlogRows, type CpuReading, readCpu } from './service-gauge.ts';
 export interface IngestFigures {
   readonly seconds: number;
   readonly requestsPerSecond: number;
-  /** Acknowledged, counted by the sender. */
+  /** Acknowledged, counted by the sender; without acknowledgements those that were accepted. */
   readonly eventsPerSecond: number;
-  /** Of any sender, counted by the service. */
-  readonly acceptedPerSecond: number;
   /** Rows stored. */
   readonly storedPerSecond: number;
   readonly megabytesPerSecond: number;
@@ -32,6 +30,13 @@ const backlogSeconds = 3;
 export function measureBurst(service: Service, load: Load, seconds: number) {
   load.setRate(Number.POSITIVE_INFINITY);
   return measure(service, load, seconds, () => undefined);
+}
+
+/** A burst of a sender that gets no answers. */
+export function measureUnanswered(service: Service, load: Load, seconds: number) {
+  load.setRate(Number.POSITIVE_INFINITY);
+  const counted = { ...load, totals: () => ({ ...load.totals(), events: Number.NaN }) };
+  return measure(service, counted, seconds, () => undefined);
 }
 
 /** Holds a rate and measures once it has settled; the backlog shows whether the store keeps up. */
@@ -77,7 +82,8 @@ async function measure(
   const after = await read(service, load);
   load.setRate(0);
   const took = (after.at - before.at) / 1000;
-  const events = after.events - before.events;
+  const sent = after.events - before.events;
+  const events = Number.isNaN(sent) ? after.accepted - before.accepted : sent;
   const latencies = load.takeLatencies();
   const perEvent = (part: keyof CpuReading) =>
     ((after.cpu[part] - before.cpu[part]) * 1e6) / Math.max(1, events);
@@ -85,7 +91,6 @@ async function measure(
     seconds: took,
     requestsPerSecond: latencies.length / took,
     eventsPerSecond: events / took,
-    acceptedPerSecond: (after.accepted - before.accepted) / took,
     storedPerSecond: (events - (last - first)) / took,
     megabytesPerSecond: (after.bytes - before.bytes) / took / 1e6,
     ackMs: percentilesOf(latencies),
