@@ -174,6 +174,7 @@ function fluentBit({ url, token, caFile }: OtlpDestination): Snippet {
     `      logs_uri: ${path}`,
     '      logs_body_key: $log',
     '      logs_body_key_attributes: true',
+    '      logs_severity_text_message_key: $level',
     `      header: Authorization Bearer ${token}`,
     '      compress: gzip',
     '      retry_limit: no_limits',
