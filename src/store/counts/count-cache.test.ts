@@ -55,3 +55,21 @@ test('of counts that take too much memory the large and unused go first', async 
     ['label.small', 'label.new'],
   );
 });
+
+test('counts by a longer step replace those beyond the limit', async () => {
+  const steps: string[] = [];
+  const connection = {
+    query: async (_pool: string, { sql }: Statement) => {
+      if (sql.includes('mergeTreeIndex')) return [[part[0], '0', '60000000000']] as never[];
+      if (sql.includes('system.parts')) return [part] as never[];
+      steps.push(/intDiv\(\S+ (\d+)\)/.exec(sql)?.[1] ?? '');
+      const ticks = Array.from({ length: steps.length === 1 ? 900_000 : 10 }, (_, i) => i);
+      return [['stream', [], ticks, ticks]] as never[];
+    },
+  };
+  const cache = createCountCache(connection, placement, countDefaults);
+  cache.want([part], [{ accountId: 'a', fields: [] }], always);
+  await cache.settled();
+  assert.deepEqual(steps, ['10000000000', '60000000000']);
+  assert.equal(cache.get({ part: part[0], accountId: 'a', fields: [] })?.step, 6);
+});

@@ -116,6 +116,7 @@ export function createCountCache(
         const maxCounts = Math.ceil(rows / minLogsFor(key, step, options));
         const statement = compilePartCounts(placement, key, { step, maxCounts });
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
+        if (countsIn(counted) > maxCounts) continue;
         // A statement finds no rows of a part that a merge has replaced.
         if (!(await isActive(connection, placement, key.part))) entries.delete(name);
         else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
@@ -180,6 +181,11 @@ export function createCountCache(
     load: async () => files?.load().catch(() => undefined),
     save: async () => files?.save(),
   };
+}
+
+/** Threads count groups separately, so a statement may exceed its limit. */
+function countsIn(rows: readonly PartCountRow[]): number {
+  return rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
 }
 
 function minLogsFor({ fields }: FieldsKey, step: CountStep, options: CountOptions): number {
