@@ -111,7 +111,6 @@ const datadog: Wire = {
     {},
   ],
   encodePartlyBad: (mark) => Buffer.from(JSON.stringify([{ message: mark }, 7])),
-  partlyBadStatus: 400,
   ...overHttp('datadog/api/v2/logs'),
 };
 

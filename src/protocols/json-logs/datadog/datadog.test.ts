@@ -161,11 +161,11 @@ test('a record of Fluent Bit without a message is its own message', async () => 
   assert.equal(rows[0]?.severityText, 'ERROR');
 });
 
-test('an invalid log is 400 while the others are stored', async () => {
+test('an invalid log is named while the others are stored', async () => {
   const batch = await decode(`[{"message":"x"},{"message":"x","ddtags":"${tags(1_001)}"}]`);
   assert.equal(batch.rows, 1);
   const { status, body } = datadog.reply(batch, format);
-  assert.equal(status, 400);
+  assert.equal(status, 202);
   const detail = 'cannot store 1 of 2 logs (1 more than 1000 labels), the other 1 are stored';
   assert.deepEqual(JSON.parse(String(body)), {
     errors: [{ status: '400', title: 'Bad Request', detail }],

@@ -27,13 +27,17 @@ const log = z.looseObject({
   timestamp: z.union([z.number(), z.string()]).optional(),
 });
 
+const errors = z.object({
+  errors: z.array(z.object({ status: z.string(), title: z.string(), detail: z.string() })),
+});
+
 const description: IngestDescription = {
   operationId: 'datadogLogs',
   summary: 'Send logs as to Datadog',
   details:
     'Accepts a log or an array of logs in JSON, plain or in gzip, deflate or zstd. `status` is ' +
     'the severity, `ddtags` become labels. The header `DD-API-KEY` may carry the token. If some ' +
-    'logs are invalid, the others are stored and the response is 400.',
+    'logs are invalid, the others are stored and the response has `errors`.',
   request: {
     [json]: {
       schema: z.union([log, z.array(log)]),
@@ -42,17 +46,11 @@ const description: IngestDescription = {
   },
   answers: {
     202: {
-      description: 'Everything is durable.',
-      content: { [json]: { schema: z.object({}), examples: { all: {} } } },
+      description: 'What is not named in `errors` is durable.',
+      content: { [json]: { schema: errors.partial(), examples: { all: {} } } },
     },
   },
-  errors: {
-    [json]: {
-      schema: z.object({
-        errors: z.array(z.object({ status: z.string(), title: z.string(), detail: z.string() })),
-      }),
-    },
-  },
+  errors: { [json]: { schema: errors } },
 };
 
 export function createDatadog(config: Config): Protocol {
@@ -75,11 +73,14 @@ export function createDatadog(config: Config): Protocol {
   };
 }
 
-/** 202, or 400 if logs were rejected: senders do not retry it. */
+/**
+ * 202 too if some logs were rejected: Fluent Bit repeats a request without end that is answered with
+ * 400, and each time the others would be stored again.
+ */
 function reply(batch: Batch): Reply {
   if (batch.rejectedCount === 0) return { status: 202, contentType: json, body: '{}' };
   const detail = describeRejections(batch, 'logs');
-  return { status: 400, ...encodeError(400, 'Bad Request', detail) };
+  return { status: 202, ...encodeError(400, 'Bad Request', detail) };
 }
 
 function encodeError(
