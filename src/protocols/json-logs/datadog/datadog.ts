@@ -27,7 +27,7 @@ const log = z.looseObject({
   timestamp: z.union([z.number(), z.string()]).optional(),
 });
 
-const errors = z.object({
+const errorList = z.object({
   errors: z.array(z.object({ status: z.string(), title: z.string(), detail: z.string() })),
 });
 
@@ -47,10 +47,10 @@ const description: IngestDescription = {
   answers: {
     202: {
       description: 'What is not named in `errors` is durable.',
-      content: { [json]: { schema: errors.partial(), examples: { all: {} } } },
+      content: { [json]: { schema: errorList.partial(), examples: { all: {} } } },
     },
   },
-  errors: { [json]: { schema: errors } },
+  errors: { [json]: { schema: errorList } },
 };
 
 export function createDatadog(config: Config): Protocol {
