@@ -74,8 +74,8 @@ export function createDatadog(config: Config): Protocol {
 }
 
 /**
- * 202 too if some logs were rejected: Fluent Bit repeats a request that is answered with 400 without
- * end, and each time the others would be stored again.
+ * 202 too if some logs were rejected. Fluent Bit repeats a request that is answered with 400, and
+ * the other logs would be stored each time.
  */
 function reply(batch: Batch): Reply {
   if (batch.rejectedCount === 0) return { status: 202, contentType: json, body: '{}' };
