@@ -160,7 +160,10 @@ suite('metrics', { skip }, () => {
     const map = page.getByRole('slider', { name: 'Heat map over time: 3 buckets' });
     await map.focus();
     await page.keyboard.press('End');
-    assert.match((await map.getAttribute('aria-valuetext')) ?? '', /100 ms to 1 s: \d/);
+    // Units follow with the metadata.
+    const isInUnits = async () =>
+      /100 ms to 1 s: \d/.test((await map.getAttribute('aria-valuetext')) ?? '');
+    await until(isInUnits, { what: 'the buckets in units' });
     await assertAccessible(page, 'a heat map');
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: /^Values at/ }).waitFor();
