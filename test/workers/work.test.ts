@@ -104,9 +104,12 @@ test('spreads long connections evenly, HTTP/2 included', async () => {
   for (const session of sessions) session.close();
 });
 
+/** The others have ports that this service does not open. */
+const isHttp = (name: string) => name !== 'forward' && name !== 'syslog';
+
 test('serves every protocol on every worker', async () => {
   const ca = readFileSync(service.quickstart.caFile, 'utf8');
-  const names = Object.keys(wires) as (keyof typeof wires)[];
+  const names = (Object.keys(wires) as (keyof typeof wires)[]).filter(isHttp);
   const sent = connections.flatMap((connection) =>
     names.map(async (name, index) => {
       const http = clients[connection]!;
@@ -121,7 +124,7 @@ test('serves every protocol on every worker', async () => {
   );
   await Promise.all(sent);
   const logs = async () => (await service.list({ limit: 1000, search: 'sender' })).logs.length;
-  await until(async () => (await logs()) === 4 * connections.length, { what: 'all logs' });
+  await until(async () => (await logs()) === (names.length - 2) * connections.length, { what: 'all logs' });
   const samples = async () =>
     (await readMetrics(service)).reduce((sum, series) => sum + series.samples.length, 0);
   await until(async () => (await samples()) === 2 * connections.length, { what: 'all samples' });

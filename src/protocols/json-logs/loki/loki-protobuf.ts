@@ -1,7 +1,7 @@
 /** A push request of Loki in protobuf (logproto.PushRequest): fills slots with its entries. */
 import { ProtobufWire, toTag, wireType } from '../../../codec/protobuf-wire.ts';
 import { AppError } from '../../../model/errors.ts';
-import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
+import { maxLabelBytes, tooManyEvents, tooManyLabelBytes } from '../event-batch.ts';
 import { field } from '../event-fields.ts';
 import type { TextRange } from '../text-slots.ts';
 import type { EntrySlots } from './loki-entry.ts';
@@ -37,8 +37,11 @@ export interface PushRequest {
   readonly streams: readonly ProtobufStream[];
 }
 
-/** Labels may follow the entries of their stream. @throws AppError `malformed` */
-export function openPushRequest(body: Buffer): PushRequest {
+/**
+ * Labels may follow the entries of their stream.
+ * @throws AppError `malformed`, or `too_large` for more than `maxEvents` streams with entries
+ */
+export function openPushRequest(body: Buffer, maxEvents: number): PushRequest {
   const wire = new ProtobufWire(body);
   const streams: ProtobufStream[] = [];
   while (wire.at < body.length) {
@@ -49,7 +52,10 @@ export function openPushRequest(body: Buffer): PushRequest {
     }
     const end = wire.lengthEnd(body.length);
     const start = wire.at;
-    streams.push({ start, end, labels: Buffer.from(readLabels(wire, end)) });
+    const found = findLabels(wire, end);
+    if (found === undefined) continue;
+    if (streams.length >= maxEvents) throw tooManyEvents(maxEvents);
+    streams.push({ start, end, labels: Buffer.from(toJson(wire, found)) });
   }
   const labels = streams.map((stream) => stream.labels);
   return { bytes: Buffer.concat([body, ...labels, Buffer.alloc(timeBytes)]), streams };
@@ -144,22 +150,25 @@ function readText(wire: ProtobufWire, end: number): TextRange {
   return { start, end: textEnd };
 }
 
-/** @returns a JSON object of the labels of the stream from the cursor to `end` */
-function readLabels(wire: ProtobufWire, end: number): string {
-  let labels = '{}';
+/**
+ * @returns the labels of the stream from the cursor to `end`, an empty range if it has none, or
+ *   undefined if it has no entries
+ */
+function findLabels(wire: ProtobufWire, end: number): TextRange | undefined {
+  let labels: TextRange = { start: end, end };
+  let hasEntries = false;
   while (wire.at < end) {
     const read = wire.tag(end);
-    if (read === tag.labels) {
-      const range = readText(wire, end);
-      labels = toJson(parseLabels(wire.bytes.toString('utf8', range.start, range.end)));
-    } else {
-      wire.skip(read, end);
-    }
+    hasEntries ||= read === tag.entry;
+    if (read === tag.labels) labels = readText(wire, end);
+    else wire.skip(read, end);
   }
-  return labels;
+  return hasEntries ? labels : undefined;
 }
 
-function toJson(labels: readonly (readonly [string, string])[]): string {
+/** @returns a JSON object */
+function toJson({ bytes }: ProtobufWire, { start, end }: TextRange): string {
+  const labels = start === end ? [] : parseLabels(bytes.toString('utf8', start, end));
   const members = labels.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   return `{${members.join(',')}}`;
 }

@@ -43,7 +43,7 @@ const openJson: OpenEvents<Buffer> = (body, workspace, limits) => {
 };
 
 const openProtobuf: OpenEvents<Buffer> = (body, workspace, limits) => {
-  const request = openPushRequest(body);
+  const request = openPushRequest(body, limits.maxEvents);
   const entry = new EntrySlots(request.bytes, workspace.slots, limits.maxDepth);
   const events = limitBytes(eachProtobufEntry(request, entry), body.length);
   return { batch: new EventBatch(request.bytes, workspace, limits), events };
