@@ -120,6 +120,21 @@ suite('tabs of the explorer', { skip: missingBrowser() ?? false }, () => {
     await assertAccessible(page, 'statistics');
   });
 
+  test('percentiles of a sample say so, and can be computed from all logs', async () => {
+    await page.route(/stats\?(?!.*exact=true)/, async (route) => {
+      const answer = await route.fetch();
+      const json = { ...(await answer.json()), exact: false, sampled: 400_123 };
+      await route.fulfill({ response: answer, json });
+    });
+    await go('tab=stats&range=1d&stat=p95(label.duration_ms)');
+    const note = page.getByText('Estimated from a sample of 400,123 logs.');
+    await note.waitFor();
+    await assertAccessible(page, 'statistics of a sample');
+    await page.getByRole('button', { name: 'Read all logs' }).click();
+    await note.waitFor({ state: 'detached' });
+    await table(/^p95\(label.duration_ms\) of the range/).waitFor();
+  });
+
   test('tables fit a phone', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     for (const [tab, name] of [

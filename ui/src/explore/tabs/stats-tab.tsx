@@ -1,9 +1,10 @@
 /** A statistic of the matching logs, by groups: a table, and lines over time. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
 import { formatValue } from '../../charts/format-value.ts';
 import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
+import { Button } from '../../parts/controls/button.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
@@ -21,10 +22,11 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
   const { stats } = query;
   const { timeZone } = usePreferences();
   const step = stepFor(stats.step, run.bounds);
-  const totals = useStats(run, stats);
-  const overTime = useStats(run, stats, step);
+  const [exact, setExact] = useState(false);
+  const totals = useStats(run, { ...stats, exact });
+  const overTime = useStats(run, { ...stats, exact }, step);
   const nameOf = (value: string) => (stats.by === 'streamId' ? streamNames.get(value) : undefined);
-  const lines = useColoredLines(overTime.data ?? [], nameOf);
+  const lines = useColoredLines(overTime.data?.rows ?? noRows, nameOf);
   const change = (part: Partial<StatsChoice>) => onChange({ stats: { ...stats, ...part } });
   const tools = (
     <div className={styles.tools}>
@@ -63,7 +65,7 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
   );
   return (
     <TabAnswer label="Statistics" answer={totals} tools={tools}>
-      {(rows: readonly StatsRow[]) =>
+      {({ rows }) =>
         rows.length === 0 ? (
           <EmptyState title="No logs match">Statistics are of the matching logs.</EmptyState>
         ) : (
@@ -76,6 +78,7 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
               label={`${stats.stat} over time, in steps of ${step}: ${lines.length} lines`}
               onBrush={(fromMs, untilMs) => onChange({ range: toAbsolute(fromMs, untilMs) })}
             />
+            <Sample answers={[totals.data, overTime.data]} onExact={() => setExact(true)} />
             <DataTable
               caption={`${stats.stat} of the range`}
               columns={[
@@ -92,6 +95,25 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
         )
       }
     </TabAnswer>
+  );
+}
+
+const noRows: readonly StatsRow[] = [];
+
+interface SampleProps {
+  readonly answers: readonly ({ readonly sampled?: number } | undefined)[];
+  readonly onExact: () => void;
+}
+
+/** Says that percentiles are estimates. */
+function Sample({ answers, onExact }: SampleProps) {
+  const sizes = answers.flatMap((answer) => answer?.sampled ?? []);
+  if (sizes.length === 0) return null;
+  return (
+    <p className={styles.quiet} role="status">
+      Estimated from a sample of {formatCount(Math.min(...sizes))} logs.{' '}
+      <Button onPress={onExact}>Read all logs</Button>
+    </p>
   );
 }
 

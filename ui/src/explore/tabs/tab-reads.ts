@@ -6,6 +6,7 @@ import { useApp } from '../../app/context.ts';
 import type { Baseline } from '../query.ts';
 import type { Run } from '../use-run.ts';
 import { baselineOf } from './baseline.ts';
+import type { StatsRow } from './stats-lines.ts';
 
 const ofOneRun = {
   staleTime: Number.POSITIVE_INFINITY,
@@ -35,10 +36,17 @@ export function useComparison({ id, filters, bounds }: Run, baseline: Baseline) 
   });
 }
 
+interface Stats {
+  readonly rows: readonly StatsRow[];
+  readonly exact: boolean;
+  /** Logs that percentiles are of, where not of all. */
+  readonly sampled?: number;
+}
+
 /** @param step absent = one value of the whole range */
 export function useStats(
   { id, filters, bounds }: Run,
-  { stat, by }: { readonly stat: string; readonly by: string },
+  { stat, by, exact }: { readonly stat: string; readonly by: string; readonly exact: boolean },
   step?: string,
 ) {
   const { api } = useApp();
@@ -49,13 +57,14 @@ export function useStats(
     endTime,
     stat: [stat],
     ...(by !== '' && { by }),
+    ...(exact && { exact: 'true' as const }),
     ...(step !== undefined && { step }),
   };
   return useQuery({
     queryKey: ['stats', id, query],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<Stats> => {
       const answer = await dataOf(api.GET('/api/v1/stats', { params: { query }, signal }));
-      return 'rows' in answer ? answer.rows : [];
+      return 'rows' in answer ? answer : { rows: [], exact: true };
     },
     ...ofOneRun,
   });
