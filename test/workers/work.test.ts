@@ -124,7 +124,9 @@ test('serves every protocol on every worker', async () => {
   );
   await Promise.all(sent);
   const logs = async () => (await service.list({ limit: 1000, search: 'sender' })).logs.length;
-  await until(async () => (await logs()) === (names.length - 2) * connections.length, { what: 'all logs' });
+  await until(async () => (await logs()) === (names.length - 2) * connections.length, {
+    what: 'all logs',
+  });
   const samples = async () =>
     (await readMetrics(service)).reduce((sum, series) => sum + series.samples.length, 0);
   await until(async () => (await samples()) === 2 * connections.length, { what: 'all samples' });
