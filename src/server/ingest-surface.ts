@@ -43,6 +43,11 @@ export function createIngestSurface(
   return app;
 }
 
+/** Methods by which senders push. */
+export function methodsOf({ takesPut }: HttpProtocol['http']): readonly ('POST' | 'PUT')[] {
+  return takesPut === true ? ['POST', 'PUT'] : ['POST'];
+}
+
 function mountProtocol(
   app: FastifyInstance,
   protocol: HttpProtocol,
@@ -50,11 +55,10 @@ function mountProtocol(
 ): void {
   const { http, maxBodyBytes, encodeProblem } = protocol;
   const { path, otherPaths = [], tokenPaths = [], asides = [] } = http;
-  const methods = http.takesPut === true ? ['POST', 'PUT'] : ['POST'];
   const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
   for (const url of [path, ...otherPaths].map(belowReceiver).concat(tokenPaths)) {
     app.route<Params>({
-      method: methods,
+      method: [...methodsOf(http)],
       url,
       config,
       handler: async (request, reply) => {

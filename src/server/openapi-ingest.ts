@@ -1,7 +1,7 @@
 /** The routes of protocols in OpenAPI. */
 import type { ErrorCode } from '../model/errors.ts';
 import type { AnswerDescription, BodyDescription } from '../model/protocol.ts';
-import { type HttpProtocol, receiverUrl } from './ingest-surface.ts';
+import { type HttpProtocol, methodsOf, receiverUrl } from './ingest-surface.ts';
 import {
   errorResponses,
   type Json,
@@ -41,21 +41,23 @@ export function describeIngest({ http, codings }: HttpProtocol): Operation[] {
     },
   };
   const { path, otherPaths = [], tokenPaths = [] } = http;
-  const below = [path, ...otherPaths].map((one, index) => ({
-    method: 'POST',
+  const eachOf = (paths: readonly string[]) =>
+    paths.flatMap((one, index) => methodsOf(http).map((method) => ({ one, index, method })));
+  const below = eachOf([path, ...otherPaths]).map(({ one, index, method }) => ({
+    method,
     path: `${receiverUrl}/${one}`,
     describe: {
       ...describe,
-      operationId: numbered(operationId, index),
+      operationId: idOf(operationId, method, index),
       parameters: [receiverParameter, ...pathParameters(one), ...headers],
     },
   }));
-  const byToken = tokenPaths.map((one, index) => ({
-    method: 'POST',
+  const byToken = eachOf(tokenPaths).map(({ one, index, method }) => ({
+    method,
     path: one,
     describe: {
       ...describe,
-      operationId: numbered(`${operationId}ByToken`, index),
+      operationId: idOf(`${operationId}ByToken`, method, index),
       summary: `${summary}; the token names the receiver`,
       parameters: [...pathParameters(one), ...headers],
     },
@@ -63,8 +65,9 @@ export function describeIngest({ http, codings }: HttpProtocol): Operation[] {
   return [...below, ...byToken];
 }
 
-function numbered(operationId: string, index: number): string {
-  return index === 0 ? operationId : `${operationId}${index + 1}`;
+function idOf(operationId: string, method: string, index: number): string {
+  const id = method === 'POST' ? operationId : `${operationId}ByPut`;
+  return index === 0 ? id : `${id}${index + 1}`;
 }
 
 function pathParameters(path: string): Json[] {
