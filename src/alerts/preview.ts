@@ -23,7 +23,7 @@ export interface PreviewParts {
   readonly queryMetrics: (owner: GroupOwner, expr: string, times: Times) => Promise<Vectors>;
   readonly queryLogs: {
     at(owner: GroupOwner, query: LogsRuleQuery, atMs: number): Promise<readonly RuleSample[]>;
-    /** undefined where each step needs a read of its own. */
+    /** undefined if each step must be read separately. */
     over(owner: GroupOwner, query: LogsRuleQuery, times: Times): Promise<Vectors | undefined>;
   };
 }

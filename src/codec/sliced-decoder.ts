@@ -4,6 +4,9 @@
  */
 import type { Batch } from '../model/batch.ts';
 
+/** Bytes that most decoders decode without yielding. */
+export const sliceBytes = 512 * 1024;
+
 /** One body being decoded. */
 export interface Decoding {
   /**

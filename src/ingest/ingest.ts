@@ -7,7 +7,7 @@ import type { ReceiverGrant } from '../model/account.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
-import type { Aside, Protocol, Reply } from '../model/protocol.ts';
+import type { StatusRoute, Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestTarget } from '../model/request.ts';
 import type { Queue } from '../queue/port.ts';
 import { createTransformer } from '../transform/transform-batch.ts';
@@ -48,7 +48,7 @@ export interface Ingest {
   /** Resolves once the accepted records are durable. @throws AppError; other errors are bugs */
   ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer>;
   /** Answers a request that stores nothing, after the checks of the token. @throws AppError */
-  aside(request: IngestRequest, protocol: Protocol, aside: Aside): Promise<Reply>;
+  answerStatus(request: IngestRequest, protocol: Protocol, route: StatusRoute): Promise<Reply>;
   /** Counts a request to an unknown path below a receiver's address. */
   stray(head: RequestHead, error: AppError): void;
 }
@@ -70,17 +70,17 @@ export function createIngest(parts: IngestParts): Ingest {
         throw fault;
       }
     },
-    async aside(request, protocol, { isOpen, answer: answerTarget }) {
+    async answerStatus(request, protocol, route) {
       const sender = toSender(request);
       const target = request.target ?? noTarget;
-      if (isOpen) return answerTarget(target, noBody);
+      if (route.isOpen) return route.answer(target, noBody);
       try {
         const { admission } = parts;
         const { receiver } = await permit(admission, request, { protocol, sender });
         const memory = admission.reserveMemory(receiver.accountId, request.headers, 1);
         try {
-          const body = await admission.readBody(request.body, maxAsideBytes, memory);
-          return answerTarget(target, body);
+          const body = await admission.readBody(request.body, maxStatusBodyBytes, memory);
+          return route.answer(target, body);
         } finally {
           memory.release();
         }
@@ -94,7 +94,7 @@ export function createIngest(parts: IngestParts): Ingest {
 }
 
 /** Templates and pipelines, which are not stored, have some 100 KiB. */
-const maxAsideBytes = 1024 * 1024;
+const maxStatusBodyBytes = 1024 * 1024;
 const noBody = Buffer.alloc(0);
 const noTarget: RequestTarget = { path: {}, query: new URLSearchParams() };
 

@@ -141,12 +141,12 @@ export interface HttpRoute {
   /** Paths at the root, for senders whose paths are fixed: the token names the receiver. */
   readonly tokenPaths?: readonly `/${string}`[];
   /** Requests that clients make besides the POST. */
-  readonly asides?: readonly Aside[];
+  readonly statusRoutes?: readonly StatusRoute[];
   readonly description: IngestDescription;
 }
 
 /** A request that stores nothing: a client asks for a version, or creates a template. */
-export interface Aside {
+export interface StatusRoute {
   readonly methods: readonly ('GET' | 'HEAD' | 'POST' | 'PUT')[];
   /** Below the receiver's address, or with a leading slash at the root. */
   readonly path: string;

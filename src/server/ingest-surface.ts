@@ -54,7 +54,7 @@ function mountProtocol(
   { ingest, ingestEvents }: IngestSurfaceParts,
 ): void {
   const { http, maxBodyBytes, encodeProblem } = protocol;
-  const { path, otherPaths = [], tokenPaths = [], asides = [] } = http;
+  const { path, otherPaths = [], tokenPaths = [], statusRoutes = [] } = http;
   const config = { failure: { maxDiscardBytes: maxBodyBytes, encode: encodeProblem } };
   for (const url of [path, ...otherPaths].map(belowReceiver).concat(tokenPaths)) {
     app.route<Params>({
@@ -73,13 +73,16 @@ function mountProtocol(
       },
     });
   }
-  for (const aside of asides) {
+  for (const route of statusRoutes) {
     app.route<Params>({
-      method: [...aside.methods],
-      url: aside.path.startsWith('/') ? aside.path : belowReceiver(aside.path),
+      method: [...route.methods],
+      url: route.path.startsWith('/') ? route.path : belowReceiver(route.path),
       config,
       handler: async (request, reply) =>
-        sendReply(reply, await ingest.aside(toIngestRequest(request, reply), protocol, aside)),
+        sendReply(
+          reply,
+          await ingest.answerStatus(toIngestRequest(request, reply), protocol, route),
+        ),
     });
   }
   if (http.prefix === undefined) return;

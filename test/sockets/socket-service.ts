@@ -1,7 +1,12 @@
 /** A service with listeners of protocols without HTTP, bound to receivers of its first run. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { createClientAuthority } from '../harness/client-authority.ts';
 import { type Service, type ServiceOptions, startService } from '../harness/service.ts';
 
 export interface SocketService {
@@ -29,6 +34,40 @@ export async function startSocketService(
       await service.kill('SIGTERM');
       all.splice(flags.length, all.length, ...more(service));
       await service.start();
+    },
+  };
+}
+
+export interface CertifiedService extends SocketService {
+  /** A key and a certificate for a client. */
+  issue(commonName: string): { readonly cert: string; readonly key: string };
+  /** Sends over TLS and ends; resolves once the other side has closed. */
+  sendSecure(setting: string, line: string, certificate: object): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a service that knows clients by their certificates. */
+export async function startCertifiedService(flags: readonly string[]): Promise<CertifiedService> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-clients-'));
+  const authority = createClientAuthority(folder);
+  const sockets = await startSocketService([...flags, '--tls-client-ca-file', authority.caFile]);
+  return {
+    ...sockets,
+    issue(commonName) {
+      const { certFile, keyFile } = authority.issue(commonName);
+      return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+    },
+    async sendSecure(setting, line, certificate) {
+      const ca = readFileSync(sockets.service.quickstart.caFile, 'utf8');
+      const port = sockets.port(setting);
+      const socket = connectTls({ port, host: 'localhost', ca, ...certificate });
+      const closed = closeOf(socket);
+      socket.end(line);
+      await closed;
+    },
+    async stop() {
+      await sockets.service.stop();
+      rmSync(folder, { recursive: true });
     },
   };
 }

@@ -1,13 +1,8 @@
 /** StatsD over TCP, TLS and UDP: what lines add up to is a series, and a stop stores the rest. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { connect } from 'node:tls';
 import { promisify } from 'node:util';
-import { type ClientAuthority, createClientAuthority } from '../harness/client-authority.ts';
 import { createReceiver } from '../harness/control.ts';
 import { readSamples } from '../harness/metrics.ts';
 import { until } from '../harness/until.ts';
@@ -15,33 +10,24 @@ import {
   closeOf,
   connectTo,
   sendOnce,
-  type SocketService,
-  startSocketService,
+  type CertifiedService,
+  startCertifiedService,
 } from './socket-service.ts';
 
-let sockets: SocketService;
-let folder: string;
-let authority: ClientAuthority;
+let sockets: CertifiedService;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-statsd-'));
-  authority = createClientAuthority(folder);
-  sockets = await startSocketService([
+  sockets = await startCertifiedService([
     '--statsd-tcp',
     '127.0.0.1:0',
     '--statsd-udp',
     '127.0.0.1:0',
     '--statsd-tls',
     '127.0.0.1:0',
-    '--tls-client-ca-file',
-    authority.caFile,
     '--statsd-max-series',
     '5',
   ]);
 });
-after(async () => {
-  await sockets?.service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => sockets?.stop());
 
 async function sendDatagram(text: string): Promise<void> {
   const socket = createSocket('udp4');
@@ -97,17 +83,8 @@ test('with a receiver lines become series, and those that cannot are counted', a
 
 test('over TLS the client certificate names the receiver', async () => {
   const { receiverId } = await createReceiver(sockets.service, { kind: 'prometheus' });
-  const { certFile, keyFile } = authority.issue(receiverId);
-  const ca = readFileSync(sockets.service.quickstart.caFile, 'utf8');
-  const send = async (line: string, certificate: object) => {
-    const port = sockets.port('statsd.tls');
-    const socket = connect({ port, host: 'localhost', ca, ...certificate });
-    const closed = closeOf(socket);
-    socket.end(line);
-    await closed;
-  };
-  await send('unknown:1|c\n', {});
-  await send('secure:3|c\n', { cert: readFileSync(certFile), key: readFileSync(keyFile) });
+  await sockets.sendSecure('statsd.tls', 'unknown:1|c\n', {});
+  await sockets.sendSecure('statsd.tls', 'secure:3|c\n', sockets.issue(receiverId));
   const sumOf = async (name: string) =>
     (await readSamples(sockets.service, { __name__: name })).at(-1)?.[1];
   await until(async () => (await sumOf('secure')) === 3, { what: 'the sum over TLS' });

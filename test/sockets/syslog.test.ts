@@ -1,33 +1,24 @@
 /** Syslog over TCP, TLS and UDP: what arrives, to which receiver, and what is refused. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { connect } from 'node:tls';
 import type { LogRecord } from '../../src/model/plan.ts';
-import { type ClientAuthority, createClientAuthority } from '../harness/client-authority.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { until } from '../harness/until.ts';
 import {
   closeOf,
   connectTo,
   sendOnce,
-  type SocketService,
-  startSocketService,
+  type CertifiedService,
+  startCertifiedService,
 } from './socket-service.ts';
 
 const address = '127.0.0.1:0';
 const maxMessageBytes = 2000;
-let sockets: SocketService;
-let folder: string;
-let authority: ClientAuthority;
+let sockets: CertifiedService;
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-syslog-'));
-  authority = createClientAuthority(folder);
-  sockets = await startSocketService([
+  sockets = await startCertifiedService([
     '--syslog-tcp',
     address,
     '--syslog-udp',
@@ -38,22 +29,11 @@ before(async () => {
     String(maxMessageBytes),
     '--ingest-body-timeout-ms',
     '500',
-    '--tls-client-ca-file',
-    authority.caFile,
     '--syslog-time-zone',
     'Europe/Berlin',
   ]);
 });
-after(async () => {
-  await sockets?.service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** A key and a certificate of the authority. */
-function issueCertificate(commonName: string) {
-  const { certFile, keyFile } = authority.issue(commonName);
-  return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
-}
+after(() => sockets?.stop());
 
 function stored(search: string, count: number): Promise<readonly LogRecord[]> {
   return until(
@@ -140,25 +120,19 @@ async function sendDatagrams(messages: readonly string[]): Promise<void> {
 }
 
 suite('a client certificate', () => {
-  async function sendSecure(line: string, certificate: object): Promise<void> {
-    const ca = readFileSync(sockets.service.quickstart.caFile, 'utf8');
-    const port = sockets.port('syslog.tls');
-    const socket = connect({ port, host: 'localhost', ca, ...certificate });
-    const closed = closeOf(socket);
-    socket.end(line);
-    await closed;
-  }
+  const sendSecure = (line: string, certificate: object) =>
+    sockets.sendSecure('syslog.tls', line, certificate);
 
   test('with the id of a receiver as common name binds it', async () => {
     const { receiverId } = await createReceiver(sockets.service, { kind: 'http_json' });
-    await sendSecure('<14>Nov 20 10:00:00 h a: in tls\n', issueCertificate(receiverId));
+    await sendSecure('<14>Nov 20 10:00:00 h a: in tls\n', sockets.issue(receiverId));
     const [log] = await stored('"in tls"', 1);
     assert.equal(log?.receiverId, receiverId);
   });
 
   test('is required once there is an authority', async () => {
     await sendSecure('<14>1 - - - - - - no certificate\n', {});
-    await sendSecure('<14>1 - - - - - - other name\n', issueCertificate('web-1'));
+    await sendSecure('<14>1 - - - - - - other name\n', sockets.issue('web-1'));
     const { logs } = await sockets.service.list({ search: '"no certificate"' });
     assert.deepEqual(
       [...logs, ...(await sockets.service.list({ search: '"other name"' })).logs],

@@ -4,7 +4,7 @@ import { maxListedRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type {
-  Aside,
+  StatusRoute,
   EncodedProblem,
   IngestDescription,
   Problem,
@@ -49,7 +49,7 @@ export function createInflux({ ingest, metrics }: Config): Protocol {
       otherPaths: ['influx/write'],
       prefix: 'influx',
       tokenPaths: ['/api/v2/write', '/write'],
-      asides: [...asidesBelow('influx'), ...asidesBelow('')],
+      statusRoutes: [...statusRoutesBelow('influx'), ...statusRoutesBelow('')],
       description,
     },
     tokenPlace: 'token',
@@ -71,7 +71,7 @@ export function createInflux({ ingest, metrics }: Config): Protocol {
 }
 
 /** Clients ask for a version, and Telegraf creates its database. */
-function asidesBelow(path: string): Aside[] {
+function statusRoutesBelow(path: string): StatusRoute[] {
   return [
     {
       methods: ['GET', 'HEAD'],

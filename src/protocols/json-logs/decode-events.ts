@@ -1,14 +1,11 @@
 /** Decodes bodies whose events are read one after another into slots. */
-import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import type { EventBatch } from './event-batch.ts';
 import type { EventSlots } from './event-fields.ts';
 import { findFault } from './event-row.ts';
 import { EventWorkspace } from './event-workspace.ts';
-
-/** Decoded without yielding. */
-const sliceBytes = 512 * 1024;
 
 /** An opened body. */
 export interface EventStream {

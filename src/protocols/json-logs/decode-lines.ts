@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { openBrace, skipSpace, skipValue } from '../../codec/json-scanner.ts';
-import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
@@ -18,7 +18,6 @@ import {
 import { EventWorkspace } from './event-workspace.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
-const sliceBytes = 512 * 1024;
 const newline = 0x0a;
 /** Begins each value of a JSON text sequence (RFC 7464). */
 const recordSeparator = 0x1e;

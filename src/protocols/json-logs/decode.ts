@@ -15,13 +15,10 @@ import {
   skipValue,
 } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
 import { EventBatch } from './event-batch.ts';
 import { type EventSource, type OpenSource, openPlainEvents } from './event-source.ts';
 import { EventWorkspace } from './event-workspace.ts';
-
-/** Bytes decoded without yielding. */
-const sliceBytes = 512 * 1024;
 
 export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Promise<Batch>;
 

@@ -8,7 +8,7 @@ import type { EventSlots } from './event-fields.ts';
 import { EventRowWriter } from './event-row.ts';
 import type { EventWorkspace } from './event-workspace.ts';
 
-export const unreadableTime = 'unreadable time: stored with the time of receipt';
+const unreadableTime = 'unreadable time: stored with the time of receipt';
 
 export class EventBatch {
   readonly #slots: EventSlots;
@@ -61,15 +61,19 @@ export class EventBatch {
 
   /** @throws AppError `malformed` if all events were rejected */
   finish(): Batch {
+    const batch = this.finishEvenEmpty();
+    if (batch.rows > 0 || this.#count === 0) return batch;
+    const reason = batch.rejected[0]?.reason ?? 'not acceptable';
+    throw new AppError(
+      'malformed',
+      `cannot accept any of ${this.#count} events; the first: ${reason}`,
+    );
+  }
+
+  /** For protocols that answer each event alone. */
+  finishEvenEmpty(): Batch {
     const rejections = this.#rejections.toBatch();
     const rows = this.#count - rejections.rejectedCount;
-    if (rows === 0 && this.#count > 0) {
-      const reason = rejections.rejected[0]?.reason ?? 'not acceptable';
-      throw new AppError(
-        'malformed',
-        `cannot accept any of ${this.#count} events; the first: ${reason}`,
-      );
-    }
     const times = this.#unreadableTimes + this.#writer.unreadableTimes;
     const warnings = new Map(times > 0 ? [[unreadableTime, times]] : []);
     return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings };

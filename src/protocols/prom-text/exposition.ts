@@ -4,7 +4,7 @@ import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
 import { toDay } from '../../codec/metric-rows.ts';
 import type { MetricWriter } from '../../codec/metric-writer.ts';
-import type { Decoding } from '../../codec/sliced-decoder.ts';
+import { type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
 import { seriesState } from '../../model/series-view.ts';
@@ -40,8 +40,6 @@ export interface ExpositionParts {
   readonly samples: SampleSet;
 }
 
-/** Bytes decoded without yielding, in whole lines. */
-const sliceBytes = 512 * 1024;
 /** Bytes of known series that take as long to decode as one new series. */
 const bytesPerNewSeries = 1024;
 

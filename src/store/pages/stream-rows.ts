@@ -15,6 +15,8 @@ export interface RowLimits {
 
 export interface PlacedRow extends LogPosition {
   readonly receivedNanos: bigint;
+  /** Estimated. */
+  readonly bytes: number;
   readonly row: LogRow;
 }
 
@@ -66,7 +68,7 @@ export class StreamRows {
       const last = kept.at(-1);
       if (this.#floor !== undefined && newestFirst(placed, this.#floor) > 0) break;
       if (last !== undefined && newestFirst(placed, last) === 0) continue;
-      bytes += sizeOf(placed.row);
+      bytes += placed.bytes;
       if (kept.length >= maxRows || bytes > maxBytes) {
         this.#floor = last ?? { timeNanos: placed.timeNanos + 1n, tie: 0n };
         break;
@@ -78,7 +80,8 @@ export class StreamRows {
 }
 
 function toPlaced(row: LogRow): PlacedRow {
-  return { ...positionOf(row), receivedNanos: BigInt(row[receivedNanosIndex]), row };
+  const receivedNanos = BigInt(row[receivedNanosIndex]);
+  return { ...positionOf(row), receivedNanos, bytes: sizeOf(row), row };
 }
 
 /** For sorting. */

@@ -63,7 +63,7 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
         return isWanted(value) ? [{ labels: toLabels(by), value }] : [];
       });
     },
-    /** The vectors at all steps, by Unix ms; undefined where each needs a read of its own. */
+    /** The vectors at all steps, by Unix ms; undefined if each must be read separately. */
     async over(
       { accountId, streamId }: Owner,
       rule: LogsRuleQuery,

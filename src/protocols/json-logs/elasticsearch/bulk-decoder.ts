@@ -4,20 +4,17 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { openBrace, skipSpace } from '../../../codec/json-scanner.ts';
-import { Rejections } from '../../../codec/rejections.ts';
-import type { RowWriter } from '../../../codec/row-writer.ts';
-import { createSlicedDecoder, type Decoding } from '../../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Decoding, sliceBytes } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
-import { tooManyEvents, unreadableTime } from '../event-batch.ts';
+import { EventBatch } from '../event-batch.ts';
 import type { EventSlots } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
-import { EventRowWriter, findFault } from '../event-row.ts';
+import { findFault } from '../event-row.ts';
 import { EventWorkspace } from '../event-workspace.ts';
 import { type BulkAction, parseAction, rejectedItem } from './bulk-action.ts';
 
-const sliceBytes = 512 * 1024;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 const maxActionBytes = 4096;
@@ -48,13 +45,10 @@ export function createBulkDecoder(): BulkDecoder {
 
 class BulkDecoding implements Decoding {
   readonly #body: Buffer;
-  readonly #limits: DecodeLimits;
   readonly #slots: EventSlots;
-  readonly #rows: RowWriter;
   readonly #pathIndex: string | undefined;
   readonly #reader: EventReader;
-  readonly #writer: EventRowWriter;
-  readonly #rejections: Rejections;
+  readonly #batch: EventBatch;
   readonly #items: string[] = [];
   #at = 0;
   #line = 1;
@@ -65,18 +59,15 @@ class BulkDecoding implements Decoding {
 
   constructor(
     body: Buffer,
-    { slots, rows }: EventWorkspace,
+    workspace: EventWorkspace,
     pathIndex: string | undefined,
     limits: DecodeLimits,
   ) {
     this.#body = body;
-    this.#slots = slots;
-    this.#rows = rows;
+    this.#slots = workspace.slots;
     this.#pathIndex = pathIndex;
-    this.#limits = limits;
-    this.#reader = new EventReader(body, slots, limits.maxDepth, documents);
-    this.#writer = new EventRowWriter(body, slots, rows);
-    this.#rejections = new Rejections(limits.maxRejections);
+    this.#reader = new EventReader(body, workspace.slots, limits.maxDepth, documents);
+    this.#batch = new EventBatch(body, workspace, limits);
   }
 
   run(): boolean {
@@ -92,21 +83,14 @@ class BulkDecoding implements Decoding {
   }
 
   finish(): Batch {
-    const rejections = this.#rejections.toBatch();
     if (this.#items.length === 0) {
       throw new AppError('malformed', 'cannot find an action: the request is empty');
     }
-    const rows = this.#items.length - rejections.rejectedCount;
-    const { unreadableTimes } = this.#writer;
-    const warnings = new Map(unreadableTimes > 0 ? [[unreadableTime, unreadableTimes]] : []);
-    const items = this.#items.join(',');
-    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings, items };
+    return { ...this.#batch.finishEvenEmpty(), items: this.#items.join(',') };
   }
 
   /** @param end of the line */
   #readAction(start: number, end: number): void {
-    const { maxEvents } = this.#limits;
-    if (this.#items.length >= maxEvents) throw tooManyEvents(maxEvents);
     const action = this.#actionOf(start, end);
     if (!action.hasDocument) {
       this.#reject(action, illegalArgument, notTaken);
@@ -161,7 +145,7 @@ class BulkDecoding implements Decoding {
     const { index, id } = action;
     if (index !== undefined) this.#addLabel(indexLabel, index);
     if (id !== undefined) this.#addLabel(idLabel, id);
-    this.#writer.write(lineEnd - start);
+    this.#batch.write(lineEnd - start);
     this.#items.push(action.stored);
   }
 
@@ -189,7 +173,7 @@ class BulkDecoding implements Decoding {
 
   #reject(action: BulkAction, type: string, reason: string, detail = ''): void {
     const example = detail === '' ? `line ${this.#line}` : `line ${this.#line}: ${detail}`;
-    this.#rejections.add(this.#items.length, reason, 1, example);
+    this.#batch.reject(reason, example);
     this.#items.push(rejectedItem(action, type, `${reason}: ${example}`));
   }
 

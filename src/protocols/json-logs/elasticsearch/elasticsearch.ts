@@ -84,7 +84,7 @@ export function createElasticsearch(config: Config): Protocol {
         '/_bulk',
         '/:index/_bulk',
       ],
-      asides: createHandshake(['elasticsearch', '/elasticsearch', '']),
+      statusRoutes: createHandshake(['elasticsearch', '/elasticsearch', '']),
       description,
     },
     tokenPlace: 'api-key',

@@ -3,7 +3,7 @@
  * templates, policies and pipelines exist. All do, so that clients install none; those that are
  * sent are acknowledged and not stored.
  */
-import type { Aside, Reply } from '../../../model/protocol.ts';
+import type { StatusRoute, Reply } from '../../../model/protocol.ts';
 
 /** Clients refuse to work with a server that does not name itself in this header. */
 export const productHeader = { 'x-elastic-product': 'Elasticsearch' };
@@ -56,7 +56,7 @@ const named = [
   '/_template/:name',
 ];
 
-const questions: readonly (readonly [Aside['methods'], path: string, object | string])[] = [
+const questions: readonly (readonly [StatusRoute['methods'], path: string, object | string])[] = [
   // Some clients ask without a slash.
   [read, '', about],
   [read, '/', about],
@@ -71,7 +71,7 @@ const questions: readonly (readonly [Aside['methods'], path: string, object | st
 ];
 
 /** @param bases paths that clients may have in their URL, without a slash at the end */
-export function createHandshake(bases: readonly string[]): Aside[] {
+export function createHandshake(bases: readonly string[]): StatusRoute[] {
   return bases.flatMap((base) =>
     questions
       .map(([methods, path, answer]) => ({

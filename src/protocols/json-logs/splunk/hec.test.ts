@@ -109,7 +109,7 @@ test('ids of acknowledgements differ, and each is acknowledged', async () => {
   const batch = await decode(events, '{"event":"a"}');
   const [first, second] = [answerTo(batch)['ackId'], answerTo(batch)['ackId']];
   assert.ok(Number.isSafeInteger(first) && first !== second);
-  const ack = events.http?.asides?.find(({ path }) => path === 'services/collector/ack');
+  const ack = events.http?.statusRoutes?.find(({ path }) => path === 'services/collector/ack');
   const ask = (body: string) =>
     ack!.answer({ path: {}, query: new URLSearchParams() }, Buffer.from(body));
   assert.equal(

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type {
-  Aside,
+  StatusRoute,
   EncodedProblem,
   IngestDescription,
   Problem,
@@ -101,7 +101,9 @@ export function createSplunkHec(config: Config): [events: Protocol, raw: Protoco
           '/services/collector/event/1.0',
           '/services/collector',
         ],
-        asides: asidesBelow('services/collector').concat(asidesBelow('/services/collector')),
+        statusRoutes: statusRoutesBelow('services/collector').concat(
+          statusRoutesBelow('/services/collector'),
+        ),
         description: eventDescription,
       },
       mediaTypes: [{ name: json }],
@@ -159,14 +161,14 @@ function reply(batch: Batch, ackId: number): Reply {
   return toReply(400, { text, code: 6, 'invalid-event-number': batch.rejected[0]?.index ?? 0 });
 }
 
-function asidesBelow(path: string): Aside[] {
-  const health = (suffix: string): Aside => ({
+function statusRoutesBelow(path: string): StatusRoute[] {
+  const health = (suffix: string): StatusRoute => ({
     methods: ['GET', 'HEAD'],
     path: `${path}/health${suffix}`,
     isOpen: true,
     answer: () => toReply(200, { text: 'HEC is healthy', code: 17 }),
   });
-  const ack = (suffix: string): Aside => ({
+  const ack = (suffix: string): StatusRoute => ({
     methods: ['POST'],
     path: `${path}/ack${suffix}`,
     answer: (_target, body) => toReply(200, { acks: acknowledge(body) }),

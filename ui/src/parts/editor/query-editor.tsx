@@ -18,7 +18,7 @@ export interface QueryEditorProps extends EditedQuery {
   readonly label: string;
   /** Shown while there is no text. */
   readonly hint: string;
-  /** Language, with what completes it, and keys of its own; called once. */
+  /** Language, completion and key bindings; called once. */
   readonly extensions: () => Extension;
 }
 
