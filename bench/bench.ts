@@ -55,7 +55,7 @@ const samples = values.quick ? 3 : 20;
 const bodies = 128;
 
 const corpus = createCorpus(seed, bodies, 1_000);
-const waySeconds = values.quick ? 2 : 10;
+const waySeconds = values.quick ? 0.5 : 10;
 if (values.scaled) {
   const { benchScaled } = await import('./scaled/scaled.ts');
   const size = values.quick ? { seconds: 3, rate: 5_000 } : { seconds: 15, rate: 50_000 };
