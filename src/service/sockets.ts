@@ -12,7 +12,7 @@ import {
   openDatagramListener,
 } from '../sockets/datagram-listener.ts';
 import type { DeliveryParts } from '../sockets/deliver.ts';
-import { PartialMessages } from '../sockets/partial-messages.ts';
+import { HeldMemory } from '../sockets/held-bytes.ts';
 import { type ForwardFormat, serveForward } from '../sockets/serve-forward.ts';
 import { deliverBatches, type Framing, serveFrames } from '../sockets/serve-frames.ts';
 import type { TlsSource } from '../sockets/stream-listener.ts';
@@ -48,9 +48,10 @@ export async function openSockets(
 ): Promise<Record<string, number>> {
   const events = createSocketEvents(instruments);
   const stop = new AbortController();
-  const partials = new PartialMessages(config.ingest.maxInFlightBytes / 4);
+  const quarter = config.ingest.maxInFlightBytes / 4;
+  const held = { partials: new HeldMemory(quarter), ahead: new HeldMemory(quarter) };
   const { signal } = stop;
-  const delivery: DeliveryParts = { ingest, ingestEvents, events, partials, signal };
+  const delivery: DeliveryParts = { ingest, ingestEvents, events, ...held, signal };
   const opened = parts.own(new OpenSockets(stop));
   const context = { ...server, config, delivery, opened };
   await openSyslog(context);

@@ -12,7 +12,7 @@ import type { Protocol } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
 import type { SocketEvents } from '../telemetry/socket-events.ts';
-import type { PartialMessages } from './partial-messages.ts';
+import type { HeldMemory } from './held-bytes.ts';
 
 /** Who sends: bound to a receiver, or by a token. */
 export type Binding =
@@ -34,7 +34,10 @@ export interface DeliveryParts {
   readonly ingest: Pick<Ingest, 'ingest'>;
   readonly ingestEvents: Pick<IngestEvents, 'refused'>;
   readonly events: SocketEvents;
-  readonly partials: PartialMessages;
+  /** Of messages of which the end is missing. */
+  readonly partials: HeldMemory;
+  /** Of what is read while earlier messages are stored. */
+  readonly ahead: HeldMemory;
   /** Aborts at the end of a stop: what cannot be stored by then is dropped. */
   readonly signal: AbortSignal;
 }

@@ -6,11 +6,11 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError } from '../model/errors.ts';
 import { deliver, type Delivery, type DeliveryParts } from './deliver.ts';
-import { chunksOf, createDeadline } from './serve-frames.ts';
+import { type FrameReader, serveFrames } from './serve-frames.ts';
 
 /** The wire format, which the caller knows. */
 export interface ForwardFormat {
-  open(): { push(chunk: Buffer): Buffer[]; readonly partialBytes: number };
+  open(): FrameReader;
   encodeHelo(nonce: Buffer): Buffer;
   answerPing(
     message: Buffer,
@@ -41,49 +41,22 @@ export async function serveForward(
   { format, delivery, sharedKey, messageTimeoutMs }: ForwardOptions,
   parts: DeliveryParts,
 ): Promise<void> {
-  const reader = format.open();
+  const { listener } = delivery;
   const nonce = randomBytes(nonceBytes);
   let isKnown = sharedKey === undefined;
-  const partial = parts.partials.open();
-  let isWaiting = true;
-  const breakOff = () => {
-    if (isWaiting && socket.readableLength === 0) socket.destroy();
-  };
-  const slow = createDeadline(messageTimeoutMs, () => {
-    parts.events.connectionCut(delivery.listener, 'timeout');
-    socket.destroy();
-  });
-  closing.addEventListener('abort', breakOff);
-  try {
+  const isGreeted = !isKnown;
+  if (isGreeted) socket.write(format.encodeHelo(nonce));
+  const storeKnown = async ([...messages]: readonly Buffer[]) => {
     if (!isKnown) {
-      socket.write(format.encodeHelo(nonce));
-      slow.start();
+      const { pong, isAccepted } = format.answerPing(messages.shift()!, nonce, sharedKey!);
+      socket.write(pong);
+      if (!isAccepted) throw new AppError('unauthenticated', 'cannot accept this shared key');
+      isKnown = true;
     }
-    for await (const chunk of chunksOf(socket)) {
-      isWaiting = false;
-      let messages = reader.push(chunk);
-      if (!isKnown && messages.length > 0) {
-        const { pong, isAccepted } = format.answerPing(messages[0]!, nonce, sharedKey!);
-        socket.write(pong);
-        if (!isAccepted) throw new AppError('unauthenticated', 'cannot accept this shared key');
-        isKnown = true;
-        messages = messages.slice(1);
-      }
-      if (messages.length > 0 || isKnown) slow.stop();
-      await store(parts, { format, delivery }, messages, socket);
-      isWaiting = true;
-      if (!partial.hold(reader.partialBytes)) {
-        parts.events.connectionCut(delivery.listener, 'memory');
-        break;
-      }
-      if (reader.partialBytes > 0) slow.start();
-      if (closing.aborted && socket.readableLength === 0) break;
-    }
-  } finally {
-    slow.stop();
-    partial.release();
-    closing.removeEventListener('abort', breakOff);
-  }
+    await store(parts, { format, delivery }, messages, socket);
+  };
+  const options = { listener, framing: format, messageTimeoutMs, isGreeted, store: storeKnown };
+  await serveFrames(socket, closing, options, parts);
 }
 
 /** Messages without a chunk are stored together, each other one alone. */

@@ -5,11 +5,13 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../model/errors.ts';
 import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
+import { readAhead } from './read-ahead.ts';
 
 /** Splits a connection into messages. */
 export interface FrameReader {
   push(chunk: Buffer): Buffer[];
-  end(): Buffer | undefined;
+  /** The last message if it has no other end than that of the connection. */
+  end?(): Buffer | undefined;
   /** Bytes of a message of which the end is missing. */
   readonly partialBytes: number;
 }
@@ -28,7 +30,9 @@ export interface FramesOptions {
   readonly framing: Pick<Framing, 'open'>;
   /** A message that takes longer to arrive ends the connection. */
   readonly messageTimeoutMs: number;
-  /** Nothing is read until it resolves. @throws AppError if the sender is refused */
+  /** The sender was written to, and must answer in time. */
+  readonly isGreeted?: boolean;
+  /** What arrives meanwhile is read ahead. @throws AppError if the sender is refused */
   readonly store: (messages: readonly Buffer[]) => Promise<void> | void;
 }
 
@@ -36,53 +40,35 @@ export interface FramesOptions {
 export async function serveFrames(
   socket: Socket,
   closing: AbortSignal,
-  { listener, framing, messageTimeoutMs, store }: FramesOptions,
-  parts: Pick<DeliveryParts, 'partials' | 'events'>,
+  { listener, framing, messageTimeoutMs, isGreeted, store }: FramesOptions,
+  parts: Pick<DeliveryParts, 'partials' | 'ahead' | 'events'>,
 ): Promise<void> {
   const reader = framing.open();
   const partial = parts.partials.open();
-  let isWaiting = true;
-  const breakOff = () => {
-    if (isWaiting && socket.readableLength === 0) socket.destroy();
-  };
-  closing.addEventListener('abort', breakOff);
   const slow = createDeadline(messageTimeoutMs, () => {
     parts.events.connectionCut(listener, 'timeout');
     socket.destroy();
   });
   try {
-    for await (const chunk of chunksOf(socket)) {
-      isWaiting = false;
+    if (isGreeted === true) slow.start();
+    for await (const chunk of readAhead(socket, closing, parts.ahead.open())) {
       const messages = reader.push(chunk);
-      if (messages.length > 0) slow.stop();
-      await store(messages);
-      isWaiting = true;
+      if (messages.length > 0) {
+        slow.stop();
+        await store(messages);
+      }
       if (!partial.hold(reader.partialBytes)) {
         parts.events.connectionCut(listener, 'memory');
-        break;
+        return;
       }
       if (reader.partialBytes > 0) slow.start();
       else slow.stop();
-      if (closing.aborted && socket.readableLength === 0) break;
     }
-    const last = reader.end();
+    const last = reader.end?.();
     if (last !== undefined) await store([last]);
   } finally {
     slow.stop();
     partial.release();
-    closing.removeEventListener('abort', breakOff);
-  }
-}
-
-/**
- * Each chunk is everything that arrived while the last one was stored, as far as the socket buffers
- * it. A TLS socket yields one record at a time, so a sender of small records would wait for a sync
- * per record.
- */
-export async function* chunksOf(socket: Socket): AsyncGenerator<Buffer, void> {
-  for await (const first of socket as AsyncIterable<Buffer>) {
-    const more = socket.readableLength;
-    yield more === 0 ? first : Buffer.concat([first, socket.read(more) as Buffer]);
   }
 }
 
@@ -132,7 +118,7 @@ export function bindingOf(
 }
 
 /** Runs from the first `start` to the next `stop`. */
-export function createDeadline(ms: number, onExpiry: () => void) {
+function createDeadline(ms: number, onExpiry: () => void) {
   let timer: NodeJS.Timeout | undefined;
   return {
     start() {

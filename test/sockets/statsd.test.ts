@@ -96,7 +96,13 @@ test('what was not flushed at a stop is stored', async () => {
   await sockets.restart(() => ['--statsd-receiver', receiver, '--statsd-flush-ms', '600000']);
   await sendOnce(sockets.port('statsd.tcp'), 'last:7|c\n');
   await sockets.restart(() => ['--statsd-receiver', receiver]);
-  const samples = await readSamples(sockets.service, { __name__: 'last' });
+  const samples = await until(
+    async () => {
+      const found = await readSamples(sockets.service, { __name__: 'last' });
+      return found.length > 0 && found;
+    },
+    { what: 'the sample' },
+  );
   assert.deepEqual(
     samples.map(([, value]) => value),
     [7],

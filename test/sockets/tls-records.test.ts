@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, createServer, type TLSSocket } from 'node:tls';
-import { chunksOf } from '../../src/sockets/serve-frames.ts';
+import { readAhead } from '../../src/sockets/read-ahead.ts';
 import { createClientAuthority } from '../harness/client-authority.ts';
 import { until } from '../harness/until.ts';
 
@@ -24,13 +24,19 @@ test('are one chunk', async (t) => {
   const client = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   t.after(() => client.destroy());
   const [socket] = await accepted;
-  const chunks = chunksOf(socket);
+  let ahead = 0;
+  const hold = (bytes: number) => {
+    ahead = bytes;
+    return true;
+  };
+  const held = { hold, release: () => void hold(0) };
+  const chunks = readAhead(socket, new AbortController().signal, held);
   client.write('first\n');
   assert.equal(String((await chunks.next()).value), 'first\n');
   const records = Array.from({ length: 100 }, (_, n) => `record ${n}\n`);
   for (const record of records) await new Promise((resolve) => client.write(record, resolve));
   const all = records.join('');
-  await until(() => socket.readableLength === all.length, { what: 'all records' });
+  await until(() => ahead === all.length, { what: 'all records' });
   assert.equal(String((await chunks.next()).value), all);
   client.end();
   assert.equal((await chunks.next()).done, true);

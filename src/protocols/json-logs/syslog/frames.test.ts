@@ -1,7 +1,7 @@
 /** Framing of syslog connections: any way in which bytes arrive gives the same messages. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { joinFrames, splitFrames, SyslogFrames } from './frames.ts';
+import { eachFrame, joinFrames, SyslogFrames } from './frames.ts';
 
 const maxBytes = 10;
 
@@ -50,7 +50,12 @@ test('an endless message needs no memory', () => {
 });
 
 test('joined frames split into the same, whatever they contain', () => {
-  const frames = ['<1>a', '', '3 <1>', '\n'].map((text) => Buffer.from(text));
-  assert.deepEqual([...splitFrames(joinFrames(frames))], frames);
-  assert.deepEqual([...splitFrames(Buffer.from('no frames'))].map(String), ['no frames']);
+  const split = (body: Buffer) =>
+    Array.from(eachFrame(body), ({ start, end }) => body.toString('utf8', start, end));
+  const texts = ['<1>a', '', '3 <1>', '\n', 'größer'];
+  assert.deepEqual(split(joinFrames(texts.map((text) => Buffer.from(text)))), texts);
+  for (const text of ['no frames', '12', '1234567890 x']) {
+    assert.deepEqual(split(Buffer.from(text)), [text]);
+  }
+  assert.deepEqual(split(Buffer.from('2 ab5 c')), ['ab', 'c']);
 });

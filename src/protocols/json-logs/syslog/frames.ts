@@ -107,7 +107,7 @@ function countAt(data: Buffer, at: number): Count | 'line' | 'incomplete' {
       if (data[start] === undefined) return 'incomplete';
       return data[start] === less ? { start, length } : 'line';
     }
-    if (byte < 0x30 || byte > 0x39) return 'line';
+    if (!isDigit(byte)) return 'line';
     length = length * 10 + byte - 0x30;
   }
   return 'line';
@@ -115,19 +115,37 @@ function countAt(data: Buffer, at: number): Count | 'line' | 'incomplete' {
 
 /** Messages as one body: each octet-counted, whatever it contains. */
 export function joinFrames(frames: readonly Buffer[]): Buffer {
-  return Buffer.concat(frames.flatMap((frame) => [Buffer.from(`${frame.length} `), frame]));
+  let bytes = 0;
+  for (const { length } of frames) bytes += length + maxDigits + 1;
+  const body = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const frame of frames) {
+    at += body.write(`${frame.length} `, at, 'latin1');
+    at += frame.copy(body, at);
+  }
+  return body.subarray(0, at);
 }
 
-/** The messages of such a body. A body in another form is one message. */
-export function* splitFrames(body: Buffer): Generator<Buffer> {
+/** Yields the messages of such a body. A body in another form is one message. */
+export function* eachFrame(
+  body: Buffer,
+): Generator<{ readonly start: number; readonly end: number }> {
   for (let at = 0; at < body.length; ) {
-    const gap = body.indexOf(space, at);
-    const length = gap - at > maxDigits ? NaN : Number(body.toString('latin1', at, gap));
-    if (gap < 0 || !(length >= 0)) {
-      yield body.subarray(at);
+    let length = 0;
+    let gap = at;
+    for (; gap < at + maxDigits && isDigit(body[gap]); gap += 1) {
+      length = length * 10 + body[gap]! - 0x30;
+    }
+    if (gap === at || body[gap] !== space) {
+      yield { start: at, end: body.length };
       return;
     }
-    yield body.subarray(gap + 1, gap + 1 + length);
-    at = gap + 1 + length;
+    const start = gap + 1;
+    at = Math.min(start + length, body.length);
+    yield { start, end: at };
   }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }

@@ -1,25 +1,5 @@
-/**
- * Reads one syslog message: RFC 5424, or BSD syslog (RFC 3164) as programs and devices write it.
- */
+/** Reads the header of BSD syslog (RFC 3164) as programs and devices write it. */
 import { type LocalTime, type TimeZone, toUnixMs } from './local-time.ts';
-import { readStructuredData } from './structured-data.ts';
-
-export interface SyslogMessage {
-  readonly facility?: string | undefined;
-  /** 0 to 7. */
-  readonly severity?: number | undefined;
-  /** Text for the parser of times. */
-  readonly time?: string | undefined;
-  readonly host?: string | undefined;
-  readonly app?: string | undefined;
-  readonly procId?: string | undefined;
-  readonly msgId?: string | undefined;
-  /** Structured data as `id.name`. */
-  readonly data?: ReadonlyMap<string, string>;
-  readonly message: string;
-  /** False if the text has no header that can be read. */
-  readonly hasHeader: boolean;
-}
 
 export interface ReadOptions {
   readonly nowMs: number;
@@ -27,15 +7,26 @@ export interface ReadOptions {
   readonly zone: TimeZone;
 }
 
-/** RFC 5424 §6.2.1, by number. */
-const facilities = (
-  'kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp audit alert clock ' +
-  'local0 local1 local2 local3 local4 local5 local6 local7'
-).split(' ');
-const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
 
-const priority = /^<(\d{1,3})>/;
-const rfc5424 = /^1 (\S{1,64}) (\S{1,255}) (\S{1,128}) (\S{1,128}) (\S{1,128}) (?=[[-])/;
+/** Ranges of the text. */
+export interface BsdHeader {
+  /** Text for the parser of times. */
+  readonly time: string;
+  readonly host: Range | undefined;
+  readonly app: Range | undefined;
+  readonly procId: Range | undefined;
+  /** Position of the message. */
+  readonly end: number;
+}
+
+/** Of a time, a host and a tag, with spaces. */
+export const maxHeaderLength = 1024;
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 /** Cisco writes a number, and `*` or `.` for a clock that is not set. */
 const bsdTime = new RegExp(
   /^(?:\d{1,10}: )?[*.]?([A-Z][a-z]{2}) {1,2}(\d{1,2}) (?:(\d{4}) )?/.source +
@@ -44,57 +35,45 @@ const bsdTime = new RegExp(
 );
 const isoTime =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?(?= |$)/;
-const tag = /^([^\s:[\]]{1,64})(?:\[([^\]\s]{1,128})\])?:(?: |$)/;
-const hostName = /^([\w.:%-]{1,255})(?: |$)/;
+const tag = /([^\t-\r :[\]]{1,64})(?:\[([^\]\t-\r ]{1,128})\])?:(?: |$)/y;
+const hostName = /([\w.:%-]{1,255})(?: |$)/y;
 
-export function readMessage(text: string, options: ReadOptions): SyslogMessage {
-  const [head, digits] = priority.exec(text) ?? [];
-  const code = Number(digits ?? NaN);
-  if (head === undefined || code > 191) return { message: text, hasHeader: false };
-  const origin = { facility: facilities[code >> 3], severity: code & 7 };
-  const rest = text.slice(head.length);
-  return { ...origin, ...(readStandard(rest) ?? readBsd(rest, options)) };
-}
-
-/** @returns undefined for another form */
-function readStandard(text: string): SyslogMessage | undefined {
-  const [head, time = '', host, app, procId, msgId] = rfc5424.exec(text) ?? [];
-  if (head === undefined) return undefined;
-  const read = readStructuredData(text, head.length);
-  if (read === undefined || ![' ', undefined].includes(text[read.end])) return undefined;
-  // rsyslog repeats the space that BSD syslog has after a tag.
-  const body = text.slice(read.end + 1).replace(/^ /, '');
-  return {
-    time: valueOf(time),
-    host: valueOf(host),
-    app: valueOf(app),
-    procId: valueOf(procId),
-    msgId: valueOf(msgId),
-    data: read.data,
-    message: body.startsWith('\ufeff') ? body.slice(1) : body,
-    hasHeader: true,
-  };
-}
-
-/** The sign `-` stands for none. */
-function valueOf(text: string | undefined): string | undefined {
-  return text === '-' ? undefined : text;
-}
-
-function readBsd(text: string, options: ReadOptions): SyslogMessage {
+/**
+ * @param text what follows the priority, at least as much as a header may have, in Latin-1
+ * @returns undefined without a time that can be read
+ */
+export function readBsdHeader(text: string, options: ReadOptions): BsdHeader | undefined {
   const stamped = readTime(text, options);
-  if (stamped === undefined) return { message: text.trimStart(), hasHeader: false };
-  let rest = text.slice(stamped.end).trimStart();
+  if (stamped === undefined) return undefined;
   const { time } = stamped;
-  let host: string | undefined;
-  if (!tag.test(rest)) {
-    const [head, name] = hostName.exec(rest) ?? [];
-    host = name;
-    rest = rest.slice(head?.length ?? 0).trimStart();
+  let at = skipSpaces(text, stamped.end);
+  let host: Range | undefined;
+  let tagged = matchAt(tag, text, at);
+  if (tagged === null) {
+    const [head = '', name] = matchAt(hostName, text, at) ?? [];
+    if (name !== undefined) host = { start: at, end: at + name.length };
+    at = skipSpaces(text, at + head.length);
+    tagged = matchAt(tag, text, at);
   }
-  const [head, app, procId] = tag.exec(rest) ?? [];
-  const message = rest.slice(head?.length ?? 0);
-  return { time, host, app, procId, message, hasHeader: true };
+  const [head = '', name, id] = tagged ?? [];
+  const app = name === undefined ? undefined : { start: at, end: at + name.length };
+  const idAt = (app?.end ?? 0) + 1;
+  const procId = id === undefined ? undefined : { start: idAt, end: idAt + id.length };
+  return { time, host, app, procId, end: at + head.length };
+}
+
+function matchAt(form: RegExp, text: string, at: number): RegExpExecArray | null {
+  form.lastIndex = at;
+  return form.exec(text);
+}
+
+function skipSpaces(text: string, at: number): number {
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+export function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 function readTime(

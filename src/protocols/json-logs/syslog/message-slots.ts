@@ -1,19 +1,39 @@
-/** Reads syslog messages into slots. */
+/** Reads syslog messages into slots: RFC 5424, or BSD syslog. */
+import { isUtf8 } from 'node:buffer';
 import { addCount } from '../../../codec/rejections.ts';
 import { toSyslogWord } from '../../../model/severity.ts';
 import type { OpenEvents } from '../decode-events.ts';
 import { EventBatch } from '../event-batch.ts';
 import { type EventSlots, field, slotKind } from '../event-fields.ts';
 import { labelOrigin, valueKind } from '../label-set.ts';
-import { splitFrames } from './frames.ts';
-import { readMessage, type ReadOptions, type SyslogMessage } from './header.ts';
+import { eachFrame } from './frames.ts';
+import { isSpace, maxHeaderLength, type Range, readBsdHeader, type ReadOptions } from './header.ts';
+import {
+  Parameters,
+  part,
+  readPriority,
+  StandardHeader,
+  unescapeInPlace,
+} from './structured-data.ts';
 
-/** Of the names of structured data, which repeat the name of their element, and of a time. */
+/** Of a time, and of the names of structured data, which repeat the name of their element. */
 const maxNameBytes = 512 * 1024;
 /** U+FFFD has three bytes. */
 const repairFactor = 3;
-/** Names of labels that are not in the message. */
-const labelNameBytes = 64;
+/** Names and values of labels that are not in the message. */
+const addedLabelBytes = 64;
+const space = 0x20;
+const dot = 0x2e;
+const more = 0x3e;
+
+/** RFC 5424 §6.2.1, by number. */
+const facilities = (
+  'kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp audit alert clock ' +
+  'local0 local1 local2 local3 local4 local5 local6 local7'
+)
+  .split(' ')
+  .map((name) => Buffer.from(name));
+const severities = Array.from({ length: 8 }, (_, number) => toSyslogWord(String(number)));
 const facilityName = Buffer.from('facility');
 const procIdName = Buffer.from('procid');
 const msgIdName = Buffer.from('msgid');
@@ -25,86 +45,203 @@ const syslogWarnings = {
 
 export interface SyslogBody extends ReadOptions {
   readonly body: Buffer;
-  readonly slots: MessageSlots;
+  readonly messages: MessageSlots;
   readonly warnings: Map<string, number>;
 }
 
 export const openMessages: OpenEvents<SyslogBody> = (syslog, workspace, limits) => ({
-  batch: new EventBatch(syslog.slots.bytes, workspace, limits),
+  batch: new EventBatch(syslog.messages.bytes, workspace, limits),
   events: eachMessage(syslog, workspace.slots),
 });
 
 function* eachMessage(
-  { body, slots, warnings, ...options }: SyslogBody,
-  into: EventSlots,
+  { body, messages, warnings, ...options }: SyslogBody,
+  slots: EventSlots,
 ): Generator<number> {
-  for (const frame of splitFrames(body)) {
-    const isCut = frame.length > slots.maxMessageBytes;
+  const isText = isUtf8(body);
+  for (const { start, end } of eachFrame(body)) {
+    const isCut = end - start > messages.maxMessageBytes;
     if (isCut) addCount(warnings, syslogWarnings.cut);
-    const text = frame.toString('utf8', 0, Math.min(frame.length, slots.maxMessageBytes));
-    const message = readMessage(text.replace(/[\0\r\n]+$/, ''), options);
-    if (!message.hasHeader) addCount(warnings, syslogWarnings.text);
-    yield slots.fill(into, message);
+    const frame = { start, end: isCut ? start + messages.maxMessageBytes : end };
+    messages.load(body, frame, isText && startsText(body, start) && startsText(body, frame.end));
+    if (!messages.read(slots, options)) addCount(warnings, syslogWarnings.text);
+    yield messages.eventBytes;
   }
 }
 
-/** The texts of one message, of which slots are ranges. Used by all bodies in turn. */
+/** Whether text may be divided before the byte. */
+function startsText(bytes: Buffer, at: number): boolean {
+  return at >= bytes.length || (bytes[at]! & 0xc0) !== 0x80;
+}
+
+/** One message, of which slots are ranges. Used by all bodies in turn. */
 export class MessageSlots {
   readonly maxMessageBytes: number;
+  /** The words of severities, the message, and texts that are not in it. */
   readonly bytes: Buffer;
-  #length = 0;
+  /** Ends of the words of severities. */
+  readonly #severityEnds: readonly number[];
+  readonly #start: number;
+  readonly #header = new StandardHeader();
+  readonly #parameters = new Parameters();
+  /** End of the message, and of the texts behind it. */
+  #end = 0;
+  #addedEnd = 0;
 
   constructor(maxMessageBytes: number) {
     this.maxMessageBytes = maxMessageBytes;
-    this.bytes = Buffer.allocUnsafeSlow(repairFactor * maxMessageBytes + maxNameBytes);
+    const words = severities.join('');
+    this.#start = words.length;
+    this.bytes = Buffer.allocUnsafeSlow(
+      words.length + 2 * repairFactor * maxMessageBytes + maxNameBytes,
+    );
+    this.bytes.write(words, 'latin1');
+    let end = 0;
+    this.#severityEnds = severities.map(({ length }) => (end += length));
   }
 
-  /** @returns the bytes of the event */
-  fill(slots: EventSlots, { message, severity, app, host, time, ...rest }: SyslogMessage): number {
+  /** Bounds the row of the message. */
+  get eventBytes(): number {
+    return this.#addedEnd - this.#start + addedLabelBytes;
+  }
+
+  /** Copies a message. @param isText whether its bytes are known to be UTF-8 */
+  load(body: Buffer, { start, end }: Range, isText: boolean): void {
+    while (end > start && isLineEnd(body[end - 1]!)) end -= 1;
+    if (isText || isUtf8(body.subarray(start, end))) {
+      this.#end = this.#start + body.copy(this.bytes, this.#start, start, end);
+    } else {
+      const text = body.toString('utf8', start, end);
+      this.#end = this.#start + this.bytes.write(text, this.#start, 'utf8');
+    }
+    this.#addedEnd = this.#end;
+  }
+
+  /** @returns false if the message has no header that can be read */
+  read(slots: EventSlots, options: ReadOptions): boolean {
     slots.clear();
-    this.#length = 0;
-    this.#setField(slots, field.message, message);
-    if (severity !== undefined) {
-      this.#setField(slots, field.severity, toSyslogWord(String(severity)));
+    const { bytes } = this;
+    const priority = readPriority(bytes, this.#start, this.#end);
+    if (priority < 0) {
+      this.#setField(slots, field.message, this.#start, this.#end);
+      return false;
     }
-    this.#setField(slots, field.serviceName, app);
-    this.#setField(slots, field.host, host);
-    this.#setField(slots, field.timestamp, time);
-    this.#setLabel(slots, facilityName, rest.facility);
-    this.#setLabel(slots, procIdName, rest.procId);
-    this.#setLabel(slots, msgIdName, rest.msgId);
-    for (const [name, value] of rest.data ?? []) {
-      const start = this.#write(name);
-      const end = this.#length;
-      const label = slots.labels.add(this.bytes, start, end, labelOrigin.topLevel);
-      this.#setValue(slots, label, value);
+    const at = bytes.indexOf(more, this.#start) + 1;
+    if (this.#readStandard(slots, at)) {
+      this.#setPriority(slots, priority);
+      return true;
     }
-    return this.#length + labelNameBytes;
+    slots.clear();
+    this.#addedEnd = this.#end;
+    this.#setPriority(slots, priority);
+    return this.#readBsd(slots, at, options);
   }
 
-  #setField(slots: EventSlots, index: number, text: string | undefined): void {
-    if (text === undefined) return;
-    const start = this.#write(text);
-    slots.set(index, slotKind.plainString, start, this.#length);
+  #setPriority(slots: EventSlots, priority: number): void {
+    const end = this.#severityEnds[priority & 7]!;
+    this.#setField(slots, field.severity, end - severities[priority & 7]!.length, end);
+    const label = slots.labels.add(facilityName, 0, facilityName.length, labelOrigin.topLevel);
+    if (label >= 0) slots.labels.give(label, facilities[priority >> 3]!);
   }
 
-  #setLabel(slots: EventSlots, name: Buffer, text: string | undefined): void {
-    if (text === undefined) return;
-    const label = slots.labels.add(name, 0, name.length, labelOrigin.topLevel);
-    this.#setValue(slots, label, text);
+  /** @returns false for another form */
+  #readStandard(slots: EventSlots, at: number): boolean {
+    const { bytes } = this;
+    const header = this.#header;
+    const dataAt = header.read(bytes, at, this.#end);
+    if (dataAt < 0) return false;
+    const parameters = this.#parameters;
+    parameters.open(bytes, dataAt, this.#end);
+    while (parameters.next(bytes)) this.#takeParameter(slots);
+    const after = parameters.at;
+    if (after < 0 || (after < this.#end && bytes[after] !== space)) return false;
+    this.#setPart(slots, field.timestamp, part.time);
+    this.#setPart(slots, field.host, part.host);
+    this.#setPart(slots, field.serviceName, part.app);
+    if (header.has(bytes, part.procId)) {
+      this.#setLabel(slots, procIdName, header.start[part.procId]!, header.end[part.procId]!);
+    }
+    if (header.has(bytes, part.msgId)) {
+      this.#setLabel(slots, msgIdName, header.start[part.msgId]!, header.end[part.msgId]!);
+    }
+    this.#setField(slots, field.message, this.#startOfText(after + 1), this.#end);
+    return true;
   }
 
-  /** @param label or -1 if there are too many */
-  #setValue(slots: EventSlots, label: number, text: string): void {
+  /** After the space that rsyslog repeats from BSD syslog, and a byte order mark. */
+  #startOfText(at: number): number {
+    const { bytes } = this;
+    if (at >= this.#end) return this.#end;
+    if (bytes[at] === space) at += 1;
+    const hasMark = bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+    return hasMark && at + 3 <= this.#end ? at + 3 : at;
+  }
+
+  #takeParameter(slots: EventSlots): void {
+    const { bytes } = this;
+    const { labels } = slots;
+    const { idStart, idEnd, nameStart, nameEnd, valueStart, valueEnd } = this.#parameters;
+    if (labels.overflowed || this.#parameters.isToken(bytes)) return;
+    const start = this.#addedEnd;
+    const dotAt = start + bytes.copy(bytes, start, idStart, idEnd);
+    bytes[dotAt] = dot;
+    const end = dotAt + 1 + bytes.copy(bytes, dotAt + 1, nameStart, nameEnd);
+    const { count } = labels;
+    const label = labels.add(bytes, start, end, labelOrigin.topLevel);
+    // A name that repeats has its bytes already.
+    if (labels.count > count) this.#addedEnd = end;
     if (label < 0) return;
-    const start = this.#write(text);
-    slots.labels.set(label, valueKind.verbatim, start, this.#length);
+    let value = { start: valueStart, end: valueEnd };
+    if (this.#parameters.isEscaped) value = this.#unescape(value);
+    labels.set(label, valueKind.verbatim, value.start, value.end);
   }
 
-  /** @returns the position of the text */
-  #write(text: string): number {
-    const start = this.#length;
-    this.#length += this.bytes.write(text, start, 'utf8');
-    return start;
+  /** @returns a copy, since the message is read in another form if this one does not fit */
+  #unescape({ start, end }: Range): Range {
+    const to = this.#addedEnd;
+    const copied = this.bytes.copy(this.bytes, to, start, end);
+    this.#addedEnd = unescapeInPlace(this.bytes, to, to + copied);
+    return { start: to, end: this.#addedEnd };
   }
+
+  /** @param at the position after the priority */
+  #readBsd(slots: EventSlots, at: number, options: ReadOptions): boolean {
+    const { bytes } = this;
+    const text = bytes.toString('latin1', at, Math.min(this.#end, at + maxHeaderLength));
+    const header = readBsdHeader(text, options);
+    if (header === undefined) {
+      while (at < this.#end && isSpace(bytes[at]!)) at += 1;
+      this.#setField(slots, field.message, at, this.#end);
+      return false;
+    }
+    const { time, host, app, procId } = header;
+    this.#addedEnd += bytes.write(time, this.#addedEnd, 'latin1');
+    this.#setField(slots, field.timestamp, this.#end, this.#addedEnd);
+    if (host !== undefined) this.#setField(slots, field.host, at + host.start, at + host.end);
+    if (app !== undefined) this.#setField(slots, field.serviceName, at + app.start, at + app.end);
+    if (procId !== undefined) {
+      this.#setLabel(slots, procIdName, at + procId.start, at + procId.end);
+    }
+    this.#setField(slots, field.message, at + header.end, this.#end);
+    return true;
+  }
+
+  #setPart(slots: EventSlots, index: number, of: number): void {
+    const header = this.#header;
+    if (!header.has(this.bytes, of)) return;
+    this.#setField(slots, index, header.start[of]!, header.end[of]!);
+  }
+
+  #setField(slots: EventSlots, index: number, start: number, end: number): void {
+    slots.set(index, slotKind.plainString, start, end);
+  }
+
+  #setLabel(slots: EventSlots, name: Buffer, start: number, end: number): void {
+    const label = slots.labels.add(name, 0, name.length, labelOrigin.topLevel);
+    if (label >= 0) slots.labels.set(label, valueKind.verbatim, start, end);
+  }
+}
+
+function isLineEnd(byte: number): boolean {
+  return byte === 0 || byte === 0x0d || byte === 0x0a;
 }

@@ -15,7 +15,7 @@ export function createSyslog(config: Config): Protocol {
   const { maxMessageBytes, timeZone } = config.syslog;
   const zone = new TimeZone(timeZone);
   const maxBodyBytes = Math.max(4 * mebibyte, 2 * maxMessageBytes);
-  const slots = new MessageSlots(maxMessageBytes);
+  const messages = new MessageSlots(maxMessageBytes);
   const decode = createEventsDecoder(openMessages);
   return {
     ...eventProtocol(config),
@@ -28,7 +28,7 @@ export function createSyslog(config: Config): Protocol {
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     async decode(body, _format, { limits, nowMs }) {
       const warnings = new Map<string, number>();
-      const batch = await decode({ body, nowMs, zone, slots, warnings }, limits);
+      const batch = await decode({ body, nowMs, zone, messages, warnings }, limits);
       for (const [reason, count] of batch.warnings ?? []) addCount(warnings, reason, count);
       return { ...batch, warnings };
     },

@@ -1,17 +1,66 @@
 /** Syslog messages of programs and devices, and what is read from each. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { readMessage, type SyslogMessage } from './header.ts';
+import { toSyslogWord } from '../../../model/severity.ts';
+import { createEventsDecoder } from '../decode-events.ts';
+import { EventSlots, field } from '../event-fields.ts';
+import { valueKind } from '../label-set.ts';
 import { TimeZone } from './local-time.ts';
+import { MessageSlots, openMessages } from './message-slots.ts';
 import { tokenOf } from './structured-data.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const severities = Array.from({ length: 8 }, (_, number) => toSyslogWord(String(number)));
+const names = new Map([
+  ['facility', 'facility'],
+  ['procid', 'procId'],
+  ['msgid', 'msgId'],
+]);
+const slots = new EventSlots();
+const message = new MessageSlots(1000);
 
-function read(text: string, zone = 'UTC'): Partial<SyslogMessage> {
-  const { data, ...message } = readMessage(text, { nowMs, zone: new TimeZone(zone) });
-  const present = Object.entries(message).filter(([, value]) => value !== undefined);
-  const parts = data !== undefined && data.size > 0 ? { data: Object.fromEntries(data) } : {};
-  return { ...Object.fromEntries(present), ...(parts as object) };
+interface Read {
+  readonly time?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+function read(text: string, zone = 'UTC'): Read {
+  const body = Buffer.from(text);
+  message.load(body, { start: 0, end: body.length }, true);
+  const hasHeader = message.read(slots, { nowMs, zone: new TimeZone(zone) });
+  const fields = {
+    message: textOf(field.message),
+    time: textOf(field.timestamp),
+    host: textOf(field.host),
+    app: textOf(field.serviceName),
+  };
+  const severity = textOf(field.severity);
+  const known: [string, unknown][] = [['hasHeader', hasHeader]];
+  if (severity !== undefined) known.push(['severity', severities.indexOf(severity)]);
+  const data: [string, string][] = [];
+  for (const [name, value] of labels()) {
+    const property = names.get(name);
+    if (property === undefined) data.push([name, value]);
+    else known.push([property, value]);
+  }
+  if (data.length > 0) known.push(['data', Object.fromEntries(data)]);
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries([...present, ...known]);
+}
+
+function textOf(index: number): string | undefined {
+  if (slots.isAbsent(index)) return undefined;
+  return message.bytes.toString('utf8', slots.start[index], slots.end[index]);
+}
+
+function labels(): [string, string][] {
+  const { count, kind, given, keySource, keyStart, keyEnd, valueStart, valueEnd } = slots.labels;
+  return Array.from({ length: count }, (_, label) => [
+    keySource[label]!.toString('utf8', keyStart[label], keyEnd[label]),
+    kind[label] === valueKind.given
+      ? given[label]!.toString()
+      : message.bytes.toString('utf8', valueStart[label], valueEnd[label]),
+  ]);
 }
 
 const user = { facility: 'user', severity: 5, hasHeader: true };
@@ -48,6 +97,15 @@ const messages: readonly (readonly [string, object])[] = [
   ['<13>1 - - - - - -', { ...user, message: '' }],
   ['<13>1 - - - - - [a@1 b="c"]', { ...user, message: '', data: { 'a@1.b': 'c' } }],
   ['<13>1 - - - - - [weir token="wri_x"] m', { ...user, message: 'm' }],
+  [
+    '<13>1 - - - - - [a b="c" b="d"][weirs token="e"][weir@1x token="f"] m',
+    { ...user, message: 'm', data: { 'a.b': 'd', 'weirs.token': 'e', 'weir@1x.token': 'f' } },
+  ],
+  // An escape within what is not structured data stays.
+  [
+    '<13>1 - - - - - [a b="\\""][a b=c] x',
+    { ...user, message: '1 - - - - - [a b="\\""][a b=c] x', hasHeader: false },
+  ],
   // RFC 3164 §5.4
   [
     "<34>Oct 11 22:14:15 mymachine su: 'su root' failed",
@@ -151,6 +209,16 @@ const messages: readonly (readonly [string, object])[] = [
 for (const [text, expected] of messages) {
   test(text.slice(0, 60) || 'an empty message', () => assert.deepEqual(read(text), expected));
 }
+
+test('bytes that are not UTF-8 are repaired, also at the end of a message', async () => {
+  const limits = { maxEvents: 10, maxDepth: 8, maxRejections: 10 };
+  const decode = createEventsDecoder(openMessages);
+  const options = { nowMs, zone: new TimeZone('UTC'), messages: message, warnings: new Map() };
+  for (const body of [Buffer.from('3 größer'), Buffer.from('3 gr\xf6', 'latin1')]) {
+    const { payload } = await decode({ body, ...options }, limits);
+    assert.match(Buffer.from(payload).toString(), /gr\ufffd/);
+  }
+});
 
 suite('a time without a zone', () => {
   const times = [

@@ -1,12 +1,12 @@
-/** A cap on the memory of messages of which the end is missing, over all connections. */
+/** A cap on memory that connections hold, over all of them. */
 
-export interface PartialMessage {
-  /** @returns false if the cap has no room: the connection must be closed */
+export interface HeldBytes {
+  /** Replaces what was held. @returns false if the cap has no room for it */
   hold(bytes: number): boolean;
   release(): void;
 }
 
-export class PartialMessages {
+export class HeldMemory {
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -14,7 +14,7 @@ export class PartialMessages {
     this.#maxBytes = maxBytes;
   }
 
-  open(): PartialMessage {
+  open(): HeldBytes {
     let held = 0;
     const hold = (bytes: number) => {
       this.#bytes += bytes - held;
