@@ -58,12 +58,14 @@ interface Wanted {
 
 /** Which parts are worth counting, and when. */
 export interface CountOptions {
-  /** Smaller parts are read as fast without. */
-  readonly minPartRows: number;
-  /** Younger parts are likely to be merged soon. */
-  readonly minAgeSeconds: number;
-  /** By the step of the counts: fewer logs for each count save too little. */
+  /** A table without a part of this size is read as fast without counts. */
+  readonly largePartRows: number;
+  /** Younger parts are likely to be merged soon, small ones in particular. */
+  readonly minAgeSeconds: { readonly large: number; readonly small: number };
+  /** By the step of the counts: fewer logs for each count save too little, */
   readonly minLogsPerCount: Readonly<Record<CountStep, number>>;
+  /** except in parts with no more counts than this: the statement itself takes longer. */
+  readonly fewCounts: number;
   /** Counts by a label, of which there are several, are at most this share of those by fields. */
   readonly labelShare: number;
   /** Labels are counted unasked while fewer rows arrive. */
@@ -79,9 +81,10 @@ export interface CountOptions {
 }
 
 export const countDefaults: CountOptions = {
-  minPartRows: 50_000,
-  minAgeSeconds: 5,
+  largePartRows: 50_000,
+  minAgeSeconds: { large: 5, small: 60 },
   minLogsPerCount: { 1: 20, 6: 4, 360: 4 },
+  fewCounts: 20_000,
   labelShare: 1 / 3,
   quietRowsPerSecond: 20_000,
   lookEveryMs: 1_000,
@@ -98,7 +101,7 @@ export function createCountCache(
   placement: Placement,
   options: CountOptions,
 ): CountCache {
-  const { minLogsPerCount, folder } = options;
+  const { folder } = options;
   const entries = createEntries(options.maxCountsKept);
   const files =
     folder === undefined ? undefined : createCountFiles(connection, placement, { folder, entries });
@@ -113,7 +116,7 @@ export function createCountCache(
     entries.set(name, 'counting');
     for (const step of countSteps) {
       try {
-        const maxCounts = Math.ceil(rows / minLogsFor(key, step, options));
+        const maxCounts = maxCountsOf(rows, key, { step, options });
         const statement = compilePartCounts(placement, key, { step, maxCounts });
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
         if (countsIn(counted) > maxCounts) continue;
@@ -140,19 +143,16 @@ export function createCountCache(
     }
   }
 
-  const isWaiting = ([part, rows, ageSeconds]: LogPartRow, key: FieldsKey) =>
-    Number(rows) >= options.minPartRows &&
-    ageSeconds >= options.minAgeSeconds &&
-    !entries.isSettled(nameOf({ ...key, part }));
+  const waiting = (parts: readonly LogPartRow[], key: FieldsKey) =>
+    dueParts(parts, options).filter(([part]) => !entries.isSettled(nameOf({ ...key, part })));
 
   async function countNext(): Promise<void> {
     for (const [name, { parts, keys, ticks }] of next) {
       // What is wanted meanwhile comes last.
       next.delete(name);
       for (const key of keys) {
-        const waiting = parts.filter((part) => isWaiting(part, key));
         // A later read tries again.
-        await countAll(waiting, key, ticks).catch(() => undefined);
+        await countAll(waiting(parts, key), key, ticks).catch(() => undefined);
       }
     }
   }
@@ -162,7 +162,7 @@ export function createCountCache(
     hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
     get: (key) => entries.counts(nameOf(key)),
     want(parts, keys, ticks) {
-      if (!keys.some((key) => parts.some((part) => isWaiting(part, key)))) return;
+      if (!keys.some((key) => waiting(parts, key).length > 0)) return;
       const span = ticks.until === Infinity ? 'all' : 'some';
       next.set(`${keys[0]!.accountId} ${span}`, { parts, keys, ticks });
       work ??= countNext().finally(() => {
@@ -170,7 +170,7 @@ export function createCountCache(
       });
     },
     follow(parts) {
-      inheritCounts(entries, { before: listed, parts, minLogsPerCount });
+      inheritCounts(entries, { before: listed, parts, options });
       listed = parts;
       const present = new Set(parts.map(([part]) => part));
       entries.keepOnly(present);
@@ -188,9 +188,24 @@ function countsIn(rows: readonly PartCountRow[]): number {
   return rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
 }
 
-function minLogsFor({ fields }: FieldsKey, step: CountStep, options: CountOptions): number {
+/** Those that are large or old enough to be counted. */
+function dueParts(
+  parts: readonly LogPartRow[],
+  { largePartRows, minAgeSeconds }: CountOptions,
+): readonly LogPartRow[] {
+  const isLarge = ([, rows]: LogPartRow) => Number(rows) >= largePartRows;
+  if (!parts.some(isLarge)) return [];
+  return parts.filter((part) => part[2] >= minAgeSeconds[isLarge(part) ? 'large' : 'small']);
+}
+
+interface Bounds {
+  readonly step: CountStep;
+  readonly options: CountOptions;
+}
+
+function maxCountsOf(rows: number, { fields }: FieldsKey, { step, options }: Bounds): number {
   const share = fields.some(isLabelField) ? options.labelShare : 1;
-  return options.minLogsPerCount[step] / share;
+  return Math.max(options.fewCounts, Math.ceil((rows * share) / options.minLogsPerCount[step]));
 }
 
 /** A part that is gone never comes back, so all rows of one that is there were there before. */
@@ -206,18 +221,21 @@ async function isActive(
 interface NewParts {
   readonly before: readonly LogPartRow[];
   readonly parts: readonly LogPartRow[];
-  readonly minLogsPerCount: CountOptions['minLogsPerCount'];
+  readonly options: CountOptions;
 }
 
 function inheritCounts(
   entries: ReturnType<typeof createEntries>,
-  { before, parts, minLogsPerCount }: NewParts,
+  { before, parts, options }: NewParts,
 ): void {
   const known = new Set(before.map(([part]) => part));
   for (const part of parts.filter(([name]) => !known.has(name))) {
     const sources = sourcesOf(part, before).map(([name]) => name);
     if (sources.length === 0) continue;
-    entries.inherit(part[0], sources, (step) => Number(part[1]) / minLogsPerCount[step]);
+    const logs = Number(part[1]);
+    entries.inherit(part[0], sources, (step) =>
+      Math.max(options.fewCounts, logs / options.minLogsPerCount[step]),
+    );
   }
 }
 

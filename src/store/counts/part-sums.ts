@@ -3,13 +3,7 @@ import type { LogFilter } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
-import {
-  compileLogParts,
-  type CountStep,
-  countSteps,
-  type LogPartRow,
-  type Scope,
-} from '../sql/part-counts.ts';
+import { compileLogParts, countSteps, type LogPartRow, type Scope } from '../sql/part-counts.ts';
 import type { ReadLimits, Statement } from '../sql/statement.ts';
 import {
   type CountCache,
@@ -17,7 +11,7 @@ import {
   createCountCache,
   type FieldsKey,
 } from './count-cache.ts';
-import type { CountedPart, CountQuery, PartCounts } from './part-counts.ts';
+import type { CountedPart, CountQuery } from './part-counts.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
 import { type Ticks, ticksByStep } from './ticks.ts';
 import {
@@ -157,32 +151,41 @@ function keysOf({ filter, fields }: CountQuery) {
 function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: CountQuery) {
   const { filter, ticks } = query;
   const keys = keysOf(query);
-  const counts: CountedPart[][] = keys.map(() => []);
-  const names: Record<CountStep, string[]> = { 1: [], 6: [], 360: [] };
-  const spans: Record<CountStep, PartCounts['span'][]> = { 1: [], 6: [], 360: [] };
+  const counted: { readonly part: string; readonly own: readonly Found[] }[] = [];
   const others: string[] = [];
   for (const [part] of listed) {
     const own = isVisible(part, filter)
       ? keys.flatMap((key) => find(cache, part, key, query) ?? [])
       : [];
-    if (own.length < keys.length) {
-      others.push(part);
-      continue;
-    }
-    // Rows are read once for all groupings, so the longest step decides what is cut.
-    const step = countSteps.findLast((each) => own.some((one) => one.counts.step === each))!;
-    names[step].push(part);
-    spans[step].push(own[0]!.counts.span);
-    for (const [i, one] of own.entries()) counts[i]!.push({ ...one, ticks: ticks[step] });
+    if (own.length === keys.length) counted.push({ part, own });
+    else others.push(part);
   }
+  // Rows are read once for all groupings of a part, by its longest step, and in one statement for
+  // the parts by 10 s and by the minute.
+  const longest = (own: readonly Found[]) => Math.max(...own.map((one) => one.counts.step));
+  const hasMinutes = counted.some(({ own }) => longest(own) === 6);
+  const stepOf = (own: readonly Found[]) => {
+    const step = longest(own);
+    return countSteps.find((each) => each >= step && !(each === 1 && hasMinutes))!;
+  };
+  const counts = keys.map((_, i) =>
+    counted.map(({ own }): CountedPart => ({ ...own[i]!, ticks: ticks[stepOf(own)] })),
+  );
   const cuts = countSteps.map((step): Scope => {
+    const parts = counted.filter(({ own }) => stepOf(own) === step);
     const hasLogs = (tick: number) =>
-      spans[step].some(([from, until]) => tick + step > from && tick < until + step);
-    return { parts: names[step], times: { step, ticks: ticks[step].cut.filter(hasLogs) } };
+      parts.some(({ own }) => {
+        const [from, until] = own[0]!.counts.span;
+        return tick + step > from && tick < until + step;
+      });
+    const names = parts.map(({ part }) => part);
+    return { parts: names, times: { step, ticks: ticks[step].cut.filter(hasLogs) } };
   });
   const scopes = [...cuts, { parts: others }];
   return { counts, scopes: scopes.filter((scope) => !isEmpty(scope)) };
 }
+
+type Found = Omit<CountedPart, 'ticks'>;
 
 /** By the fields of the query, or else by more; those by hour answer if few hours are cut. */
 function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
@@ -196,7 +199,12 @@ function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
   }));
 }
 
-function find(cache: CountCache, part: string, key: FieldsKey, query: CountQuery) {
+function find(
+  cache: CountCache,
+  part: string,
+  key: FieldsKey,
+  query: CountQuery,
+): Found | undefined {
   for (const { accountId, fields } of fittingKeys(key, query)) {
     const counts = cache.get({ part, accountId, fields });
     if (counts !== undefined) return { fields, counts };

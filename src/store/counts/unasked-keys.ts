@@ -51,7 +51,7 @@ export function withService(fields: readonly CountField[]): readonly CountField[
 export function createUnaskedKeys(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
-  { minPartRows, quietRowsPerSecond }: CountOptions,
+  { largePartRows, quietRowsPerSecond }: CountOptions,
 ): UnaskedKeys {
   let lookedAt = { rows: -1 };
   let last = { rows: 0, atMs: performance.now() };
@@ -89,7 +89,7 @@ export function createUnaskedKeys(
       const withLabels = takeIsQuiet(rows) && hasRoom;
       if (rows < 0.8 * lookedAt.rows || rows > 1.2 * lookedAt.rows) {
         const statement = compileLargestAccounts(placement, {
-          minRows: minPartRows,
+          minRows: largePartRows,
           limit: maxAccounts,
         });
         const found = await connection.query<[string]>('housekeeping', statement);
