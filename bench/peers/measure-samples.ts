@@ -78,10 +78,12 @@ export async function measureSamples(peer: SamplesPeer, load: Load): Promise<Sam
     await peer.stored();
     const storedPerSecond = perSecond();
     const stored = { cpu: cpu() - before, bytes: diskBytes(peer.storeDir) };
-    const [first] = corpus.series;
-    await assertComplete(http, peer, { labels: first?.labels ?? [], rounds, endMs: load.endMs });
     if (!(await settled(peer.storeDir))) console.error(`bench: ${peer.name} has not settled`);
     const rest = { cpu: cpu() - before, bytes: diskBytes(peer.storeDir) };
+    const peakBytes = peer.pids().reduce((sum, pid) => sum + peakMemoryBytes(pid), 0);
+    // Last, because the first query of a stream reads its newest samples into memory.
+    const [first] = corpus.series;
+    await assertComplete(http, peer, { labels: first?.labels ?? [], rounds, endMs: load.endMs });
     const micros = (seconds: number) => (seconds * 1e6) / samples;
     return {
       peer,
@@ -90,7 +92,7 @@ export async function measureSamples(peer: SamplesPeer, load: Load): Promise<Sam
       ackMs: percentilesOf(ackMs),
       refused,
       cpuMicros: { stored: micros(stored.cpu), settled: micros(rest.cpu) },
-      peakMemoryBytes: peer.pids().reduce((sum, pid) => sum + peakMemoryBytes(pid), 0),
+      peakMemoryBytes: peakBytes,
       bytes: { stored: stored.bytes / samples, settled: rest.bytes / samples },
     };
   } finally {
