@@ -6,7 +6,7 @@ import type { Scan } from '../model/plan.ts';
 import { scanHeaders } from '../model/read-route.ts';
 import { messageOf } from '../std/error-text.ts';
 import type { Connection } from './connection.ts';
-import { parseJson, problemText, reasonOf, sendRequest } from './http.ts';
+import { parseJson, parseRetryAfter, problemText, reasonOf, sendRequest } from './http.ts';
 import { CommandError, exitCodes } from './terminal.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -16,7 +16,7 @@ export interface ControlCall {
   /** Below `/api/v1/admin`. */
   readonly path: readonly string[];
   readonly body?: object | undefined;
-  /** False for calls that belong to no account; default false. */
+  /** False for calls that belong to no account; default true. */
   readonly inAccount?: boolean;
 }
 
@@ -89,8 +89,8 @@ export function createApi(
   let account: Promise<string> | undefined;
   const activeAccount = () => (account ??= findAccount());
 
-  async function call<Result>({ path, inAccount, ...rest }: ControlCall): Promise<Result> {
-    const accountId = inAccount === true ? await activeAccount() : undefined;
+  async function call<Result>({ path, inAccount = true, ...rest }: ControlCall): Promise<Result> {
+    const accountId = inAccount ? await activeAccount() : undefined;
     const request = { ...rest, path: ['admin', ...path], accountId, accept: json };
     return readJson<Result>(await send(connection, request, signal), signal);
   }
@@ -100,6 +100,7 @@ export function createApi(
     const { accounts } = await call<{ accounts: { accountId: string }[] }>({
       method: 'GET',
       path: ['whoami'],
+      inAccount: false,
     });
     const [only, second] = accounts;
     if (only && !second) return only.accountId;
@@ -183,12 +184,8 @@ async function readFailure(response: IncomingMessage, status: number): Promise<A
   // A longer body is not a problem document of Weir.
   if (length > maxProblemBytes) response.destroy();
   const problem = parseJson(await readText(response).catch(() => ''));
-  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
-  return new ApiFailure(
-    problemText(problem) ?? 'the request failed: the service gave no reason',
-    status,
-    Number.isFinite(retryAfter) ? retryAfter : undefined,
-  );
+  const reason = problemText(problem) ?? 'the request failed: the service gave no reason';
+  return new ApiFailure(reason, status, parseRetryAfter(response.headers['retry-after']));
 }
 
 async function readJson<Result>(response: IncomingMessage, signal: AbortSignal): Promise<Result> {

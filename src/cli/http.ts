@@ -48,6 +48,23 @@ export function problemText(body: unknown): string | undefined {
   return [detail, title].find((text) => typeof text === 'string');
 }
 
+const maxRetryAfterSeconds = 3600;
+
+/**
+ * @param header seconds or a date (RFC 9110 §10.2.3).
+ * @returns whole seconds, at most an hour; undefined where the header is absent or invalid.
+ */
+export function parseRetryAfter(
+  header: string | undefined,
+  nowMs: number = Date.now(),
+): number | undefined {
+  if (header === undefined) return undefined;
+  const seconds = /^\d{1,9}$/.test(header)
+    ? Number(header)
+    : Math.ceil((Date.parse(header) - nowMs) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.min(maxRetryAfterSeconds, Math.max(0, seconds));
+}
+
 const untrusted = 'its certificate is not trusted; give --ca-file';
 const notTls = 'it does not speak TLS there';
 

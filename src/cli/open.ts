@@ -41,8 +41,8 @@ export function define(command: Command, terminal: Terminal): void {
 /** @throws CommandError when the service does not create a link for the token */
 async function createCode(command: Command, terminal: Terminal): Promise<string> {
   const { api } = openSession(command, terminal);
-  const path = ['sign-in-links'];
-  return (await api.call<{ readonly code: string }>({ method: 'POST', path })).code;
+  const call = { method: 'POST', path: ['sign-in-links'], inAccount: false } as const;
+  return (await api.call<{ readonly code: string }>(call)).code;
 }
 
 /** Resolves once the opener has started. */

@@ -12,7 +12,6 @@ import { addPreviewTransform, toTransform } from './transform.ts';
 type Options = Readonly<Record<string, unknown>>;
 
 interface Resource {
-  readonly description: string;
   readonly examples: string;
   /** Columns of `list`. */
   readonly columns: readonly string[];
@@ -69,7 +68,6 @@ const receiverSettings = [
 
 const resources: Readonly<Record<string, Resource>> = {
   account: {
-    description: 'accounts: owners of streams and receivers',
     examples: `
   weir account create acme --events-per-second 5000
   weir account list
@@ -85,7 +83,6 @@ const resources: Readonly<Record<string, Resource>> = {
     options: { create: [accountRate], update: [rename, accountRate] },
   },
   stream: {
-    description: 'streams: destinations of logs and metrics',
     examples: `
   weir stream create checkout --retention-days 30
   weir stream list
@@ -102,7 +99,6 @@ const resources: Readonly<Record<string, Resource>> = {
     options: { create: [retention], update: [rename, retention] },
   },
   receiver: {
-    description: 'receivers: endpoints for senders',
     examples: `
   weir receiver create checkout --kind http_json --stream <stream-id>
   weir receiver update <receiver-id> --events-per-second 1000 --allow 10.0.0.0/8
@@ -136,7 +132,6 @@ const resources: Readonly<Record<string, Resource>> = {
     toBody: toReceiver,
   },
   token: {
-    description: 'tokens: credentials of senders and readers',
     examples: `
   weir token create checkout --receiver <receiver-id>
   weir token create grafana --scope logs:read --scope analytics:read --expires-at 2028-01-01
@@ -166,7 +161,6 @@ const resources: Readonly<Record<string, Resource>> = {
     toBody: toToken,
   },
   notifier: {
-    description: 'notifiers: destinations of alerts',
     examples: `
   weir notifier create on-call --kind alertmanager --endpoint https://alerts.example.com:9093
   weir notifier create chat --kind webhook --endpoint https://hooks.example.com/x --secret s3cret
@@ -189,7 +183,6 @@ const resources: Readonly<Record<string, Resource>> = {
     toBody: ({ endpoint, ...options }) => ({ ...options, url: endpoint }),
   },
   view: {
-    description: 'views: searches saved in the explorer',
     examples: `
   weir view list
   weir view show <view-id>
@@ -213,7 +206,8 @@ export function define(command: Command, terminal: Terminal): void {
   if (resource === undefined) {
     command.addHelpText('after', whoamiExamples).action(async (_options: object, self: Command) => {
       const { api, output } = openSession(self, terminal);
-      output.record(await api.call<object>({ method: 'GET', path: ['whoami'] }));
+      const call = { method: 'GET', path: ['whoami'], inAccount: false } as const;
+      output.record(await api.call<object>(call));
     });
     return;
   }

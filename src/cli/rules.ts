@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { text as readText } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { messageOf } from '../std/error-text.ts';
+import type { Api } from './api.ts';
 import { instantHelp, toInstant } from './reading/instant.ts';
 import { toMillis } from './reading/query.ts';
-import { openSession, type Session } from './session.ts';
+import { openSession } from './session.ts';
 import { CommandError, type Terminal } from './terminal.ts';
 
 const examples = `
@@ -48,23 +49,17 @@ export function define(command: Command, terminal: Terminal): void {
     .description("list the account's rule groups with the state of their alerts")
     .action(async (_options: object, self: Command) => {
       const { api, output } = openSession(self, terminal);
-      const path = ['rule-groups'];
-      output.list(await api.call({ method: 'GET', path, inAccount: true }), columns);
+      output.list(await api.call({ method: 'GET', path: ['rule-groups'] }), columns);
     });
   command
     .command('show')
     .description("print a stream's rule groups as a file")
     .option(...streamOption)
     .action(async ({ stream }: StreamFlag, self: Command) => {
-      const session = openSession(self, terminal);
-      const path = await groupsOf(session, stream);
-      const answer = await session.api.call<{ rules: string }>({
-        method: 'GET',
-        path,
-        inAccount: true,
-      });
-      if (session.output.format === 'json') session.output.record(answer);
-      else await session.output.write(answer.rules);
+      const { api, output } = openSession(self, terminal);
+      const path = await groupsOf(api, stream);
+      const answer = await api.call<{ rules: string }>({ method: 'GET', path });
+      await output.show(answer, () => answer.rules);
     });
   command
     .command('check')
@@ -74,7 +69,7 @@ export function define(command: Command, terminal: Terminal): void {
       const { api, output } = openSession(self, terminal);
       const body = { rules: await readRules(file) };
       const path = ['rule-groups', 'check'];
-      const counts = await api.call<Counts>({ method: 'POST', path, body, inAccount: true });
+      const counts = await api.call<Counts>({ method: 'POST', path, body });
       output.done(`${file} is valid: ${countText(counts)}`);
     });
   definePreview(command, terminal);
@@ -84,11 +79,11 @@ export function define(command: Command, terminal: Terminal): void {
     .description('add the groups of a file, and replace those of the same names')
     .option(...streamOption)
     .action(async (file: string, { stream }: StreamFlag, self: Command) => {
-      const session = openSession(self, terminal);
+      const { api, output } = openSession(self, terminal);
       const body = { rules: await readRules(file) };
-      const path = await groupsOf(session, stream);
-      const call = { method: 'PUT', path, body, inAccount: true } as const;
-      session.output.done(`applied ${countText(await session.api.call<Counts>(call))}`);
+      const path = await groupsOf(api, stream);
+      const counts = await api.call<Counts>({ method: 'PUT', path, body });
+      output.done(`applied ${countText(counts)}`);
     });
   command
     .command('delete')
@@ -96,10 +91,9 @@ export function define(command: Command, terminal: Terminal): void {
     .description('delete a rule group and its alerts')
     .option(...streamOption)
     .action(async (group: string, { stream }: StreamFlag, self: Command) => {
-      const session = openSession(self, terminal);
-      const path = [...(await groupsOf(session, stream)), group];
-      await session.api.call({ method: 'DELETE', path, inAccount: true });
-      session.output.done(`deleted rule group ${group}`);
+      const { api, output } = openSession(self, terminal);
+      await api.call({ method: 'DELETE', path: [...(await groupsOf(api, stream)), group] });
+      output.done(`deleted rule group ${group}`);
     });
 }
 
@@ -143,16 +137,12 @@ function definePreview(command: Command, terminal: Terminal): void {
     .option('--until <time>', 'end; default: now', instant)
     .option('--step <duration>', 'time between evaluations; default: the interval of each group')
     .action(async (file: string, flags: PreviewFlags, self: Command) => {
-      const session = openSession(self, terminal);
+      const { api, output } = openSession(self, terminal);
       const { stream, since: sinceTime, until: untilTime, step } = flags;
       const body = { rules: await readRules(file), sinceTime, untilTime, step };
-      const path = [...(await groupsOf(session, stream)), 'preview'];
-      const call = { method: 'POST', path, body, inAccount: true } as const;
-      const answer = await session.api.call<Preview>(call);
-      if (session.output.format === 'json') {
-        session.output.record(answer);
-        return;
-      }
+      const path = [...(await groupsOf(api, stream)), 'preview'];
+      const answer = await api.call<Preview>({ method: 'POST', path, body });
+      if (output.format === 'json') return output.record(answer);
       const alerts = answer.alerts.map(({ labels: { alertname, ...labels }, ...one }) => {
         const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
         const number = Number(one.value);
@@ -160,7 +150,7 @@ function definePreview(command: Command, terminal: Terminal): void {
         const value = Number.isNaN(number) ? one.value : String(number);
         return { ...one, value, alert: alertname, labels: pairs.join(' ') || null };
       });
-      session.output.list({ alerts }, previewColumns);
+      output.list({ alerts }, previewColumns);
       for (const { name, failures } of answer.groups) {
         for (const { rule, evaluations, lastError } of failures) {
           const text = `weir: ${rule} of group ${name} failed ${evaluations} times: ${lastError}\n`;
@@ -170,13 +160,10 @@ function definePreview(command: Command, terminal: Terminal): void {
     });
 }
 
-async function groupsOf({ api }: Session, stream: string | undefined): Promise<string[]> {
+async function groupsOf(api: Api, stream: string | undefined): Promise<string[]> {
   if (stream !== undefined) return ['streams', stream, 'rule-groups'];
-  const { streams } = await api.call<{ streams: { streamId: string }[] }>({
-    method: 'GET',
-    path: ['streams'],
-    inAccount: true,
-  });
+  const call = { method: 'GET', path: ['streams'] } as const;
+  const { streams } = await api.call<{ streams: { streamId: string }[] }>(call);
   const [only, second] = streams;
   if (only !== undefined && second === undefined) return ['streams', only.streamId, 'rule-groups'];
   throw new CommandError(

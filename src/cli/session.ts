@@ -17,6 +17,8 @@ export interface Output {
   /** @param response `{name: [record, …]}`; JSON prints all of it. */
   list(response: Readonly<Record<string, readonly object[]>>, columns: readonly string[]): void;
   record(record: object): void;
+  /** JSON prints the record; text is written as by `write`. */
+  show(record: object, toText: () => string): Promise<void>;
   /**
    * Writes text as it is and waits until standard output has room for more.
    * @throws the reason of the signal once the command is interrupted or its output closed
@@ -55,13 +57,15 @@ export function createOutput(terminal: Terminal, { json }: { readonly json?: tru
     outClosed.throwIfAborted();
   };
   if (json) {
-    const writeJson = (value: object) => writeOut(`${toSafeJson(value)}\n`);
-    return { format: 'json', list: writeJson, record: writeJson, done: () => {}, write };
+    const record = (value: object) => writeOut(`${toSafeJson(value)}\n`);
+    const show = async (value: object) => record(value);
+    return { format: 'json', list: record, record, show, done: () => {}, write };
   }
   return {
     format: 'text',
     list: (response, columns) => writeOut(toTable(Object.values(response)[0] ?? [], columns)),
     record: (record) => writeOut(toLines(record)),
+    show: (_record, toText) => write(toText()),
     done: (sentence) => writeOut(`${sentence}\n`),
     write,
   };

@@ -39,11 +39,7 @@ export function addPreviewTransform(receiver: Command, terminal: Terminal): void
       const { api, output } = openSession(command, terminal);
       const { transform, limit } = command.opts<{ transform?: unknown[]; limit: number }>();
       const path = ['receivers', receiverId];
-      const { streamId } = await api.call<{ streamId: string }>({
-        method: 'GET',
-        path,
-        inAccount: true,
-      });
+      const { streamId } = await api.call<{ streamId: string }>({ method: 'GET', path });
       const query = new URLSearchParams({ streamId, limit: String(limit) });
       const { logs } = await api.get<{ logs: readonly LogRecord[] }>(['logs'], query);
       if (logs.length === 0) return output.done('the stream has no logs to try it on');
@@ -52,10 +48,8 @@ export function addPreviewTransform(receiver: Command, terminal: Terminal): void
         method: 'POST',
         path: [...path, 'transform', 'preview'],
         body: { ...(transform !== undefined && { transform }), samples },
-        inAccount: true,
       });
-      if (output.format === 'json') return output.record(preview);
-      return output.write(describe(samples, preview));
+      return output.show(preview, () => describe(samples, preview));
     });
 }
 

@@ -20,21 +20,20 @@ export async function checkService({
   name,
   url,
   ca,
-}: Service): Promise<{ readonly findings: readonly Finding[]; readonly isWeir: boolean }> {
+}: Service): Promise<{ readonly finding: Finding; readonly isWeir: boolean }> {
   const check = `${name} service`;
   try {
     const health = await probeHttp(new URL('/healthz', url), { ca });
     const { status } = (health.body ?? {}) as { status?: unknown };
-    const isWeir = health.status === 200 && status === 'ok';
-    if (!isWeir) {
+    if (health.status !== 200 || status !== 'ok') {
       const says = `the server there is not Weir (${health.status} for /healthz)`;
       const advice = 'give the address of Weir itself; a proxy must pass all paths on';
-      return { findings: [failure(check, says, advice)], isWeir };
+      return { finding: failure(check, says, advice), isWeir: false };
     }
     const ready = await probeHttp(new URL('/readyz', url), { ca });
-    return { findings: [judgeReadiness(check, ready)], isWeir };
+    return { finding: judgeReadiness(check, ready), isWeir: true };
   } catch (error) {
-    return { findings: [failure(check, `no response: ${reasonOf(error)}`)], isWeir: false };
+    return { finding: failure(check, `no response: ${reasonOf(error)}`), isWeir: false };
   }
 }
 

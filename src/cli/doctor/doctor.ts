@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { CommandError, type Terminal, toSafeJson } from '../terminal.ts';
 import { checkReader, checkReceiver } from './check-access.ts';
-import { checkAddress } from './check-address.ts';
+import { type Address, checkAddress } from './check-address.ts';
 import { checkLocal } from './check-local.ts';
 import { checkQueue } from './check-queue.ts';
 import { checkClock, checkService, checkVersion } from './check-service.ts';
@@ -48,59 +48,52 @@ async function* examine(places: Places, version: string): AsyncGenerator<Finding
   yield* await checkQueue(places);
 }
 
-const servedElsewhere = 'this node does not serve it and does not know its address';
-const notUsable = 'not checked: the address cannot be used';
-
 async function* examineIngest(places: Places): AsyncGenerator<Finding> {
-  const { ingestUrl: url, ca, elsewhere } = places;
-  if (elsewhere.has('ingest')) {
-    yield skipped('ingest address', `${servedElsewhere} (--receiver-url, ingest.publicUrl)`);
-    return;
-  }
-  if (url === undefined) {
-    yield skipped('ingest address', 'no receiver given (--receiver-url, WEIR_RECEIVER_URL)');
-    return;
-  }
-  const name = 'ingest';
-  const address = await checkAddress({ name, url, ca, flag: '--receiver-url' });
-  yield* address;
-  if (hasFailure(address)) {
-    yield skipped('sending', notUsable);
-    return;
-  }
-  yield* (await checkService({ name, url, ca })).findings;
+  const { ingestUrl: url, ca } = places;
+  const address = { name: 'ingest', url, ca, flag: '--receiver-url' };
+  const missing = 'no receiver given (--receiver-url, WEIR_RECEIVER_URL)';
+  const service = yield* examinePort(places, address, { missing, use: 'sending' });
+  if (service === undefined) return;
+  yield (await checkService(service)).finding;
   yield await checkReceiver(places);
 }
 
 async function* examineStream(places: Places, version: string): AsyncGenerator<Finding> {
-  const { streamUrl: url, ca, elsewhere } = places;
-  if (elsewhere.has('stream')) {
-    yield skipped('stream address', `${servedElsewhere} (--url, stream.publicUrl)`);
-    return;
-  }
-  if (url === undefined) {
-    yield skipped('stream address', 'none given (--url, WEIR_URL)');
-    return;
-  }
-  const name = 'stream';
-  const address = await checkAddress({ name, url, ca, flag: '--url' });
-  yield* address;
-  if (hasFailure(address)) {
-    yield skipped('reading', notUsable);
-    return;
-  }
-  const service = { name, url, ca };
-  const { findings, isWeir } = await checkService(service);
-  yield* findings;
+  const { streamUrl: url, ca } = places;
+  const address = { name: 'stream', url, ca, flag: '--url' };
+  const missing = 'none given (--url, WEIR_URL)';
+  const service = yield* examinePort(places, address, { missing, use: 'reading' });
+  if (service === undefined) return;
+  const { finding, isWeir } = await checkService(service);
+  yield finding;
   // No token is sent to another service.
   if (!isWeir) return;
   yield await checkClock(service);
   yield await checkVersion(service, version);
-  yield* await checkReader(places, url);
+  yield* await checkReader(places, service.url);
 }
 
-function hasFailure(findings: readonly Finding[]): boolean {
-  return findings.some(({ status }) => status === 'fail');
+/** @returns the address where it can be used. */
+async function* examinePort(
+  { elsewhere }: Places,
+  { url, ...address }: Omit<Address, 'url'> & { readonly url: URL | undefined },
+  { missing, use }: { readonly missing: string; readonly use: string },
+): AsyncGenerator<Finding, Address | undefined> {
+  const { name, flag } = address;
+  if (elsewhere.has(name)) {
+    const says = 'this node does not serve it and does not know its address';
+    yield skipped(`${name} address`, `${says} (${flag}, ${name}.publicUrl)`);
+    return undefined;
+  }
+  if (url === undefined) {
+    yield skipped(`${name} address`, missing);
+    return undefined;
+  }
+  const findings = await checkAddress({ ...address, url });
+  yield* findings;
+  if (findings.every(({ status }) => status !== 'fail')) return { ...address, url };
+  yield skipped(use, 'not checked: the address cannot be used');
+  return undefined;
 }
 
 function conclude(findings: readonly Finding[], flags: DoctorFlags, terminal: Terminal): void {

@@ -1,5 +1,5 @@
-/** Bars of text: eighths of a block where the locale is UTF-8, else `#`. */
-import type { Environment, Style, Terminal } from '../terminal.ts';
+/** Bars of text: eighths of a block where the locale is UTF-8, else `#`; and the text beside them. */
+import { type Environment, escapeControls, type Style, type Terminal } from '../terminal.ts';
 
 export type BarSet = 'blocks' | 'ascii';
 
@@ -53,6 +53,20 @@ export function toStackedBar(
     before += part;
     return bar.slice(from, Math.round((before / sum) * bar.length)).join('');
   });
+}
+
+/** `12.5 %`, right-aligned. */
+export function toPercent(share: number, width = 7): string {
+  return `${(share * 100).toFixed(1)} %`.padStart(width);
+}
+
+export function oneLine(text: string): string {
+  return escapeControls(text.replaceAll(/\s+/g, ' '));
+}
+
+export function shorten(text: string, most: number): string {
+  const characters = Array.from(text);
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
 
 /** Source of the order: POSIX, "Environment Variables". */

@@ -2,8 +2,8 @@
 import { type Command, Option } from 'commander';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
-import { escapeControls, type Terminal } from '../terminal.ts';
-import { type ChartOptions, toBar, toChartOptions } from './bars.ts';
+import type { Terminal } from '../terminal.ts';
+import { type ChartOptions, oneLine, toBar, toChartOptions, toPercent } from './bars.ts';
 import { addFilters, addRange, type FilterOptions, readInstant, toFilterQuery } from './query.ts';
 
 interface CompareOptions extends FilterOptions {
@@ -47,11 +47,8 @@ export function define(command: Command, terminal: Terminal): void {
       if (options.baselineQuery !== undefined) query.set('baselineQuery', options.baselineQuery);
       query.set('limit', String(options.limit));
       const comparison = await api.get<Comparison>(['compare'], query);
-      if (output.format === 'json') output.record(comparison);
-      else {
-        const chart = toChartOptions(terminal, options);
-        await output.write(comparisonText(comparison, chart, options));
-      }
+      const chart = toChartOptions(terminal, options);
+      await output.show(comparison, () => comparisonText(comparison, chart, options));
     });
 }
 
@@ -84,7 +81,7 @@ function comparisonText(
     const bar = toBar(effect / most, barWidth, bars).padEnd(barWidth);
     const name = `${oneLine(field)}: ${oneLine(value)}`;
     return [
-      `${percent(share)} ${percent(baselineShare)}  ${style('cyan', bar)} ${name}`,
+      `${toPercent(share, 8)} ${toPercent(baselineShare, 8)}  ${style('cyan', bar)} ${name}`,
       ...(queries ? [`  ${oneLine(query)}`] : []),
     ];
   });
@@ -97,12 +94,4 @@ function comparisonText(
 
 function sizeText({ sampled, total }: Side): string {
   return sampled === total ? `${total} logs` : `a sample of ${sampled} of ${total} logs`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`.padStart(8);
-}
-
-function oneLine(text: string): string {
-  return escapeControls(text.replaceAll(/\s+/g, ' '));
 }

@@ -3,7 +3,7 @@ import { Argument, type Command, Option } from 'commander';
 import { collect, integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
-import { type ChartOptions, toBar, toChartOptions } from './bars.ts';
+import { type ChartOptions, shorten, toBar, toChartOptions, toPercent } from './bars.ts';
 import {
   addFilterOptions,
   addRange,
@@ -47,10 +47,8 @@ export function define(command: Command, terminal: Terminal): void {
       query.set('fields', fields.join(','));
       query.set('topK', String(options.top));
       const response = await api.get<{ facets: Facet[] }>(['facets', 'batch'], query);
-      if (output.format === 'json') output.record(response);
-      else {
-        await output.write(facetsText(response.facets, toChartOptions(terminal, options)));
-      }
+      const chart = toChartOptions(terminal, options);
+      await output.show(response, () => facetsText(response.facets, chart));
     });
 }
 
@@ -81,10 +79,9 @@ function facetText(
   const nameWidth = Math.min(most, Math.max(0, ...rows.map(({ name }) => name.length)));
   const lines = rows.map(({ name, count }) => {
     const share = total === 0 ? 0 : count / total;
-    const percent = `${(share * 100).toFixed(1)} %`.padStart(7);
     const bar = style('cyan', toBar(share, barWidth, bars));
     const shown = shorten(name, most).padEnd(nameWidth);
-    return `  ${shown}  ${String(count).padStart(countWidth)} ${percent} ${bar}`.trimEnd();
+    return `  ${shown}  ${String(count).padStart(countWidth)} ${toPercent(share)} ${bar}`.trimEnd();
   });
   const head = `${style('bold', field)}  ${style('dim', `${total} logs`)}`;
   return [head, ...lines].map((line) => `${line}\n`).join('');
@@ -92,8 +89,4 @@ function facetText(
 
 function toName(value: string): string {
   return value === '' ? '(none)' : escapeControls(value);
-}
-
-function shorten(name: string, most: number): string {
-  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
 }

@@ -55,10 +55,7 @@ export function define(command: Command, terminal: Terminal): void {
       const path = field === undefined ? ['fields'] : ['fields', field, 'values'];
       const response = await api.get<FieldsResponse>(path, query);
       const { fields, values = [], sampled, exact } = response;
-      if (output.format === 'json') {
-        output.record(response);
-        return;
-      }
+      if (output.format === 'json') return output.record(response);
       if (fields === undefined) output.list({ values }, ['value', 'count']);
       else output.list({ fields }, ['name', 'count']);
       if (!exact) terminal.writeError(`weir: counted the newest ${sampled} logs that match\n`);

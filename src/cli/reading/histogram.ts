@@ -4,7 +4,7 @@ import { toSeverityNumber } from '../../model/severity.ts';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Style, type Terminal } from '../terminal.ts';
-import { type ChartOptions, toChartOptions, toStackedBar } from './bars.ts';
+import { type ChartOptions, shorten, toChartOptions, toStackedBar } from './bars.ts';
 import { showInstant, toRoundRange, type Zone } from './instant.ts';
 import { severityStyle } from './log-text.ts';
 import {
@@ -61,11 +61,8 @@ export function define(command: Command, terminal: Terminal): void {
         query.set('topK', String(options.top ?? usualTop));
       }
       const histogram = await api.get<Histogram>(['histogram'], query);
-      if (output.format === 'json') output.record(histogram);
-      else {
-        const chart = { ...toChartOptions(terminal, options), zone: zoneOf(options) };
-        await output.write(histogramText(histogram, chart));
-      }
+      const chart = { ...toChartOptions(terminal, options), zone: zoneOf(options) };
+      await output.show(histogram, () => histogramText(histogram, chart));
     });
 }
 
@@ -164,16 +161,12 @@ function toSeries(buckets: readonly Bucket[]): Series[] {
     .sort((a, b) => toSeverityNumber(b) - toSeverityNumber(a));
   const areSeverities = words.some((word) => toSeverityNumber(word) > 0);
   const series = words.map((word, i) => ({
-    name: word === '' ? 'none' : shortened(escapeControls(word)),
+    name: word === '' ? 'none' : shorten(escapeControls(word), widestName),
     format: areSeverities ? severityStyle(toSeverityNumber(word)) : colours[i % colours.length]!,
     countOf: ({ groups }: Bucket) => countIn(groups, word),
   }));
   if (buckets.every(({ other = 0 }) => other === 0)) return series;
   return [...series, { name: 'other', format: 'dim', countOf: ({ other = 0 }) => other }];
-}
-
-function shortened(name: string): string {
-  return name.length <= widestName ? name : `${name.slice(0, widestName - 1)}…`;
 }
 
 function countIn(groups: Bucket['groups'], word: string): number {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { LogRecord } from '../../model/plan.ts';
 import { collect, integerWithin } from '../arguments.ts';
-import { openSession, type Session } from '../session.ts';
+import { openSession } from '../session.ts';
 import { escapeControls, type Style, type Terminal } from '../terminal.ts';
 import { showInstant, type Zone } from './instant.ts';
 import { createLogText, messageText, severityStyle } from './log-text.ts';
@@ -43,17 +43,17 @@ export function define(command: Command, terminal: Terminal): void {
     .addHelpText('after', examples)
     .action(async (logId: string, options: LogOptions) => {
       const { context, same = [] } = options;
-      const session = openSession(command, terminal);
+      const { api, output } = openSession(command, terminal);
       const zone = zoneOf(options);
       if (context === undefined) {
-        await printLog(session, await session.api.get<LogRecord>(['logs', logId]), zone);
-        return;
+        const log = await api.get<LogRecord>(['logs', logId]);
+        return output.show(log, () => logDetails(log, terminal.styleOut, zone));
       }
       const around = String(context);
       const query = new URLSearchParams({ before: around, after: around });
       for (const field of same) query.append('same', field);
-      const path = ['logs', logId, 'context'];
-      await printContext(session, await session.api.get<Context>(path, query), zone);
+      const found = await api.get<Context>(['logs', logId, 'context'], query);
+      return output.show(found, () => contextText(found, terminal, zone));
     });
 }
 
@@ -63,20 +63,7 @@ function toSame(text: string, earlier: readonly string[] | undefined): string[] 
   throw new InvalidArgumentError('Allowed choices are host, service.');
 }
 
-async function printLog({ output, terminal }: Session, log: LogRecord, zone: Zone): Promise<void> {
-  if (output.format === 'json') output.record(log);
-  else await output.write(logDetails(log, terminal.styleOut, zone));
-}
-
-async function printContext(
-  { output, terminal }: Session,
-  context: Context,
-  zone: Zone,
-): Promise<void> {
-  if (output.format === 'json') {
-    output.record(context);
-    return;
-  }
+function contextText(context: Context, terminal: Terminal, zone: Zone): string {
   const logs = [...context.after, context.log, ...context.before].reverse();
   const text = createLogText({
     style: terminal.styleOut,
@@ -89,8 +76,7 @@ async function printContext(
   const mark = terminal.styleOut(['bold', 'yellow'], '>');
   // The first pass measures the columns.
   text(logs);
-  const lines = logs.map((log) => `${log === context.log ? mark : ' '} ${text([log])}`);
-  await output.write(lines.join(''));
+  return logs.map((log) => `${log === context.log ? mark : ' '} ${text([log])}`).join('');
 }
 
 /** A line per field that is not empty, then the message. */

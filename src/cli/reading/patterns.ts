@@ -3,7 +3,14 @@ import { type Command, Option } from 'commander';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
-import { type ChartOptions, toChartOptions, toSparkline } from './bars.ts';
+import {
+  type ChartOptions,
+  oneLine,
+  shorten,
+  toChartOptions,
+  toPercent,
+  toSparkline,
+} from './bars.ts';
 import { addFilters, addRange, type FilterOptions, toFilterQuery } from './query.ts';
 
 interface PatternsOptions extends FilterOptions {
@@ -40,12 +47,9 @@ export function define(command: Command, terminal: Terminal): void {
       const query = await toFilterQuery(search, options, api);
       query.set('limit', String(options.limit));
       const patterns = await api.get<Patterns>(['patterns'], query);
-      if (output.format === 'json') output.record(patterns);
-      else {
-        const chart = toChartOptions(terminal, options);
-        const columns = terminal.isOutTty ? chart.columns : Infinity;
-        await output.write(patternsText(patterns, { ...chart, columns }, options));
-      }
+      const chart = toChartOptions(terminal, options);
+      const columns = terminal.isOutTty ? chart.columns : Infinity;
+      await output.show(patterns, () => patternsText(patterns, { ...chart, columns }, options));
     });
 }
 
@@ -83,7 +87,7 @@ export function patternsText(
     const count = String(pattern.count).padStart(countWidth);
     const line = toSparkline(pattern.counts, bars);
     const severity = severities[i]!.padEnd(severityWidth);
-    const head = `${count} ${percent(pattern.share)} ${severity}`;
+    const head = `${count} ${toPercent(pattern.share)} ${severity}`;
     const room = Math.max(20, columns - head.length - line.length - 2);
     const template = shorten(oneLine(pattern.template), room);
     return [
@@ -104,20 +108,7 @@ function severityOf({ severities }: Pattern): string {
 }
 
 function valuesText({ name, values, distinct }: Pattern['variables'][0]): string {
-  const listed = values.map(({ value, share }) => `${oneLine(value)} ${percent(share).trim()}`);
+  const listed = values.map(({ value, share }) => `${oneLine(value)} ${toPercent(share, 0)}`);
   const more = distinct > values.length ? [`${distinct - values.length} more`] : [];
   return `${name}: ${[...listed, ...more].join(', ')}`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`.padStart(7);
-}
-
-function oneLine(text: string): string {
-  return escapeControls(text.replaceAll(/\s+/g, ' '));
-}
-
-function shorten(text: string, most: number): string {
-  const characters = Array.from(text);
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }

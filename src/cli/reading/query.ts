@@ -149,11 +149,7 @@ export function readInstant(
 async function findStreams(given: readonly string[], api: Api): Promise<readonly string[]> {
   if (given.every((stream) => uuidForm.test(stream))) return given;
   const { streams } = await api
-    .call<{ streams: { streamId: string; name: string }[] }>({
-      method: 'GET',
-      path: ['streams'],
-      inAccount: true,
-    })
+    .call<{ streams: { streamId: string; name: string }[] }>({ method: 'GET', path: ['streams'] })
     .catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
       const message = `cannot look up a stream by its name, give its id: ${error.message}`;

@@ -75,8 +75,8 @@ export function define(command: Command, terminal: Terminal): void {
       query.set('limit', String(options.limit));
       if (options.exact === true) query.set('exact', 'true');
       const stats = await api.get<Stats>(['stats'], query);
-      if (output.format === 'json') output.record(stats);
-      else await output.write(statsText(stats, options.step === undefined, zoneOf(options)));
+      const isWhole = options.step === undefined;
+      await output.show(stats, () => statsText(stats, isWhole, zoneOf(options)));
       if (!stats.exact) {
         const why =
           stats.sampled === undefined

@@ -1,7 +1,8 @@
 /** Retries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTransient, parseRetryAfter, retryDelayMs } from './delivery.ts';
+import { parseRetryAfter } from '../http.ts';
+import { isTransient, retryDelayMs } from './delivery.ts';
 
 test('doubles delays up to ten seconds, with jitter', () => {
   const delays = [1, 2, 3, 7, 100].map((failures) => [

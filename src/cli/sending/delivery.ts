@@ -7,7 +7,14 @@ import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toError } from '../../std/error-text.ts';
 import type { Target } from '../connection.ts';
-import { isPermanent, parseJson, problemText, reasonOf, sendRequest } from '../http.ts';
+import {
+  isPermanent,
+  parseJson,
+  parseRetryAfter,
+  problemText,
+  reasonOf,
+  sendRequest,
+} from '../http.ts';
 import { type Batch, halve, toBody } from './batcher.ts';
 import type { Tally } from './tally.ts';
 
@@ -38,7 +45,6 @@ export interface DeliveryContext {
 const timeoutMs = 60_000;
 const minBackoffMs = 200;
 const maxBackoffMs = 10_000;
-const maxRetryAfterSeconds = 3600;
 
 /** Nothing more can be delivered. */
 class DeliveryError extends Error {
@@ -68,7 +74,7 @@ export function createIngestClient({ url, token, ca }: Target): IngestClient {
       return {
         status: response.statusCode ?? 0,
         body: parseJson(text),
-        retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], Date.now()),
+        retryAfterSeconds: parseRetryAfter(response.headers['retry-after']),
       };
     },
     close: () => agent.destroy(),
@@ -173,16 +179,4 @@ export function retryDelayMs({
 }): number {
   const backoff = Math.min(maxBackoffMs, minBackoffMs * 2 ** Math.min(failures - 1, 30));
   return Math.round(Math.max(retryAfterSeconds * 1000, backoff / 2) + (backoff / 2) * random);
-}
-
-/**
- * @param header seconds or a date (RFC 9110 §10.2.3).
- * @returns whole seconds, at most an hour; undefined where the header is absent or invalid.
- */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined;
-  const seconds = /^\d{1,9}$/.test(header)
-    ? Number(header)
-    : Math.ceil((Date.parse(header) - nowMs) / 1000);
-  return Number.isNaN(seconds) ? undefined : Math.min(maxRetryAfterSeconds, Math.max(0, seconds));
 }

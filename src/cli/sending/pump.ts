@@ -76,7 +76,7 @@ export async function pump(
 }
 
 /** @returns undefined after the timeout. */
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   if (timeoutMs === Number.POSITIVE_INFINITY) return promise;
   const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(resolve, Math.max(0, timeoutMs), undefined);

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CommandError } from '../terminal.ts';
 import type { OutgoingEvent } from '../sending/batcher.ts';
+import { within } from '../sending/pump.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Send } from './ship-file.ts';
 
@@ -120,11 +121,4 @@ function toEvent(entry: Entry): object {
 
 function toTime(micros: string): string {
   return `${new Date(Number(micros.slice(0, -3))).toISOString().slice(0, -1)}${micros.slice(-3)}Z`;
-}
-
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  if (timeoutMs === Infinity) return promise;
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), timeoutMs);
-  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }

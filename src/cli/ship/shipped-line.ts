@@ -50,8 +50,7 @@ export function joinLines(
       !start(line.text) &&
       last.text.length + line.text.length < maxEventLength;
     if (isContinued) {
-      const text = `${last.text}
-${line.text}`;
+      const text = `${last.text}\n${line.text}`;
       joined.splice(-1, 1, { ...last, text, end: line.end });
     } else joined.push(line);
   }
