@@ -4,23 +4,20 @@ import { AppError } from '../model/errors.ts';
 import { type GroupField, labelKeyOf, isLabelField, nameOfField } from '../model/log-fields.ts';
 import type { HistogramPlan } from '../model/plan.ts';
 import type { ComparisonPlan, ComparisonResult } from '../model/sample-plan.ts';
-import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
-import {
-  type ReadContext,
-  readContext,
-  type ReadContextSource,
-} from '../model/readable-streams.ts';
+import type { ReadRoute } from '../model/read-route.ts';
+import type { ReadContext, ReadContextSource } from '../model/readable-streams.ts';
 import { toKey, toTarget } from '../query/fields.ts';
 import type { Query } from '../query/parse.ts';
 import { printQuery } from '../query/print.ts';
-import { integer, withQuery } from '../std/parse-query.ts';
+import { integer } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
-import { bucketEdges } from './answers.ts';
 import { rankDifferences } from './differences.ts';
+import { logRead } from './log-read.ts';
 import { timestamp } from './parameters.ts';
-import { planHistogram, readQuery } from './plan.ts';
+import { planSample, readQuery } from './plan.ts';
 import { filters, recentRange, recentRangeOf } from './requests.ts';
 import { isoTime } from './responses.ts';
+import { bucketEdges } from './to-responses.ts';
 
 const compareQuery = z.strictObject({
   ...filters,
@@ -87,8 +84,7 @@ export interface CompareParts extends ReadContextSource {
 
 export function createCompareRoutes(parts: CompareParts): readonly ReadRoute[] {
   return [
-    {
-      method: 'GET',
+    logRead(parts, {
       path: '/api/v1/compare',
       operationId: 'compareLogs',
       summary: 'Values of fields and labels that differ between two ranges or two queries',
@@ -96,25 +92,24 @@ export function createCompareRoutes(parts: CompareParts): readonly ReadRoute[] {
         'Reads at most about 20,000 logs of each, spread over its range. The range is the hour ' +
         'before untilTime where sinceTime is absent, and the baseline is as long before it.',
       scope: 'analytics:read',
-      response: jsonResponse(compareResponse),
-      reportsScan: true,
-      ...withQuery(compareQuery, async (query, request: ReadRequest) => {
-        const context = await readContext(parts, request.accountId);
+      query: compareQuery,
+      response: compareResponse,
+      async answer(query, context, { reading }) {
         const plan = planComparison(context, query);
-        const result = await parts.store.compare(plan, request.disconnected, request.scanned);
-        return toCompareResponse(plan, result, query);
-      }),
-    },
+        return toCompareResponse(plan, await parts.store.compare(plan, ...reading), query);
+      },
+    }),
   ];
 }
 
 function planComparison(context: ReadContext, query: CompareQuery): ComparisonPlan {
-  const common = { ...query, buckets: 1, groupBy: undefined, topK: 1 };
   const range = recentRangeOf(query, context.nowMs);
-  const selection = planHistogram(context, { ...common, ...range });
   const baseline = baselineRangeOf(query, range);
   const asked = query.baselineQuery ?? query.query;
-  return { selection, baseline: planHistogram(context, { ...common, ...baseline, query: asked }) };
+  return {
+    selection: planSample(context, { ...query, ...range }),
+    baseline: planSample(context, { ...query, ...baseline, query: asked }),
+  };
 }
 
 type Range = ReturnType<typeof recentRangeOf>;

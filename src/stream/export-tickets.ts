@@ -65,9 +65,7 @@ export function createExportTickets(
         async giveBack() {
           if (isSettled) return;
           isSettled = true;
-          await store
-            .returnTicket(taken)
-            .catch((error: unknown) => events.ticketRestoreFailed(error));
+          await store.returnTicket(taken).catch(events.ticketRestoreFailed);
         },
       };
     },

@@ -3,16 +3,18 @@ import { z } from 'zod';
 import { encodeLogId } from '../model/log-id.ts';
 import type { HistogramPlan } from '../model/plan.ts';
 import type { MessagesResult, SampledMessages } from '../model/sample-plan.ts';
-import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
-import { readContext, type ReadContextSource } from '../model/readable-streams.ts';
+import type { ReadRoute } from '../model/read-route.ts';
+import type { ReadContextSource } from '../model/readable-streams.ts';
 import { describe, maxMessageLength } from '../patterns/describe.ts';
 import { mineTemplates, type Template } from '../patterns/mine.ts';
-import { integer, withQuery } from '../std/parse-query.ts';
+import { integer } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
-import { bucketEdges } from './answers.ts';
-import { planHistogram } from './plan.ts';
+import { logRead } from './log-read.ts';
+import { planSample } from './plan.ts';
 import { filters, recentRange, recentRangeOf } from './requests.ts';
 import { isoTime } from './responses.ts';
+import { toIsoMillis } from './timestamps.ts';
+import { bucketEdges } from './to-responses.ts';
 
 const maxPatterns = 200;
 
@@ -52,19 +54,14 @@ const pattern = z.object({
   ),
 });
 
-/** Of a bounded sample. */
-const sampleFields = {
-  sampled: z.int().meta({ description: 'Logs that were looked at.' }),
-  total: z.int().meta({ description: 'Logs that match.' }),
-  exact: z.boolean().meta({ description: 'Whether the sample has every log that matches.' }),
-};
-
 const patternsResponse = z.object({
   startTime: isoTime,
   endTime: isoTime,
   patterns: z.array(pattern),
   other: z.int().meta({ description: 'Logs in the sample with none of these templates.' }),
-  ...sampleFields,
+  sampled: z.int().meta({ description: 'Logs that were looked at.' }),
+  total: z.int().meta({ description: 'Logs that match.' }),
+  exact: z.boolean().meta({ description: 'Whether the sample has every log that matches.' }),
 });
 
 type PatternsResponse = z.output<typeof patternsResponse>;
@@ -75,8 +72,7 @@ export interface PatternParts extends ReadContextSource {
 
 export function createPatternRoutes(parts: PatternParts): readonly ReadRoute[] {
   return [
-    {
-      method: 'GET',
+    logRead(parts, {
       path: '/api/v1/patterns',
       operationId: 'getPatterns',
       summary: 'Logs grouped by the template of their message',
@@ -85,16 +81,14 @@ export function createPatternRoutes(parts: PatternParts): readonly ReadRoute[] {
         'message. The range is the hour before untilTime where sinceTime is absent.',
       // The answer has messages.
       scope: 'logs:read',
-      response: jsonResponse(patternsResponse),
-      reportsScan: true,
-      ...withQuery(patternsQuery, async (query, request: ReadRequest) => {
-        const context = await readContext(parts, request.accountId);
-        const range = recentRangeOf(query, context.nowMs);
-        const plan = planHistogram(context, { ...query, ...range, groupBy: undefined, topK: 1 });
-        const result = await parts.store.messages(plan, request.disconnected, request.scanned);
+      query: patternsQuery,
+      response: patternsResponse,
+      async answer(query, context, { reading }) {
+        const plan = planSample(context, { ...query, ...recentRangeOf(query, context.nowMs) });
+        const result = await parts.store.messages(plan, ...reading);
         return toPatternsResponse(plan, result, query.limit);
-      }),
-    },
+      },
+    }),
   ];
 }
 
@@ -138,19 +132,15 @@ function toPattern(template: Template, groups: readonly SampledMessages[], bucke
   const first = members.reduce((a, b) => (b.firstNanos < a.firstNanos ? b : a));
   const last = members.reduce((a, b) => (b.last.timeNanos > a.last.timeNanos ? b : a));
   const { text, query, variables } = describe(template, groups);
-  const lastSeen = toIso(last.last.timeNanos);
+  const lastSeen = toIsoMillis(last.last.timeNanos);
   return {
     template: text,
     query,
     severities: Object.fromEntries([...severities].sort(([, a], [, b]) => b - a)),
     counts,
-    firstSeen: toIso(first.firstNanos),
+    firstSeen: toIsoMillis(first.firstNanos),
     lastSeen,
     sample: { logId: encodeLogId(last.last), timestamp: lastSeen, message: last.lastText },
     variables: variables.map(({ values, ...variable }) => ({ ...variable, values: [...values] })),
   };
-}
-
-function toIso(nanos: bigint): string {
-  return new Date(Number(nanos / 1_000_000n)).toISOString();
 }

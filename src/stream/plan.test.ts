@@ -6,7 +6,7 @@ import type { Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { encodeLogId, maxTie } from '../model/log-id.ts';
 import type { LogRecord } from '../model/plan.ts';
-import { toOneLog } from './answers.ts';
+import { toOneLog } from './to-responses.ts';
 import { parseSearch, planContext, planOneLog } from './plan.ts';
 
 const cases: readonly (readonly [string, readonly string[]])[] = [

@@ -82,21 +82,16 @@ export function planContext(
 }
 
 /**
- * Buckets have edges at whole milliseconds; the filter keeps the exact range. @throws AppError
- * `malformed`
+ * Buckets have edges at whole milliseconds; the filter keeps the exact range.
+ * @throws AppError `malformed`
  */
 export function toBucketRange({
   startTime,
   endTime,
 }: Pick<HistogramQuery, 'startTime' | 'endTime'>) {
   if (endTime <= startTime) {
-    throw new AppError(
-      'malformed',
-      'cannot count over an empty range: endTime must be after startTime',
-      {
-        parameter: 'endTime',
-      },
-    );
+    const message = 'cannot count over an empty range: endTime must be after startTime';
+    throw new AppError('malformed', message, { parameter: 'endTime' });
   }
   return {
     startMs: Number(startTime / nanosPerMilli),
@@ -113,6 +108,14 @@ export function planHistogram(context: ReadContext, query: HistogramQuery): Hist
     groupBy: query.groupBy?.field,
     topK: query.topK,
   };
+}
+
+/** A sample of logs, spread over the range. */
+export function planSample(
+  context: ReadContext,
+  query: Omit<HistogramQuery, 'buckets' | 'groupBy' | 'topK'> & { readonly buckets?: number },
+): HistogramPlan {
+  return planHistogram(context, { buckets: 1, ...query, groupBy: undefined, topK: 1 });
 }
 
 /** Two names of one field are counted once. */

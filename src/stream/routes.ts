@@ -5,20 +5,9 @@
 import { AppError } from '../model/errors.ts';
 import { decodeLogId, type LogPosition } from '../model/log-id.ts';
 import type { ListPlan } from '../model/plan.ts';
-import {
-  type ReadCaller,
-  jsonResponse,
-  type ReadRequest,
-  type ReadRoute,
-} from '../model/read-route.ts';
-import {
-  type ReadContext,
-  readContext,
-  type ReadContextSource,
-} from '../model/readable-streams.ts';
-import { withQuery } from '../std/parse-query.ts';
+import type { ReadRoute } from '../model/read-route.ts';
+import type { ReadContext, ReadContextSource } from '../model/readable-streams.ts';
 import type { Store } from '../store/port.ts';
-import { toFacetResponses, toHistogramResponse, toListResponse, toOneLog } from './answers.ts';
 import {
   fieldParams,
   fieldsQuery,
@@ -30,6 +19,7 @@ import {
   toFieldsResponse,
   toFieldValuesResponse,
 } from './fields.ts';
+import { logRead, type Reading } from './log-read.ts';
 import { planContext, planFacets, planHistogram, planList, planOneLog } from './plan.ts';
 import {
   contextQuery,
@@ -38,7 +28,6 @@ import {
   histogramQuery,
   listQuery,
   logParams,
-  type LogQuery,
   logQuery,
 } from './requests.ts';
 import {
@@ -51,6 +40,7 @@ import {
   logRecord,
 } from './responses.ts';
 import { planStats, statsQuery, statsResponse, toStatsResponse } from './stats/stats.ts';
+import { toFacetResponses, toHistogramResponse, toListResponse, toOneLog } from './to-responses.ts';
 
 export interface LogReadParts extends ReadContextSource {
   readonly store: Pick<Store, 'list' | 'histogram' | 'facets' | 'stats' | 'fields' | 'fieldValues'>;
@@ -66,179 +56,148 @@ function logRoutes(parts: LogReadParts): readonly ReadRoute[] {
   const { store, watermarkNanos } = parts;
 
   /** @throws AppError `malformed`, `not_found` */
-  async function findLog(request: ReadRequest, context: ReadContext, query: LogQuery) {
-    const position = parseLogId(request.params['logId']!);
-    const plan = planOneLog(context, position, query.streamId);
-    return {
-      log: toOneLog(position, await store.list(plan, request.disconnected, request.scanned)),
-      position,
-    };
+  async function findLog(
+    logId: string,
+    context: ReadContext,
+    { streamId, reading }: { readonly streamId?: string[] | undefined; readonly reading: Reading },
+  ) {
+    const position = parseLogId(logId);
+    const plan = planOneLog(context, position, streamId);
+    return { log: toOneLog(position, await store.list(plan, ...reading)), position };
   }
 
-  const listUnlessEmpty = async (plan: ListPlan, { disconnected, scanned }: ReadCaller) =>
-    plan.limit === 0 ? [] : store.list(plan, disconnected, scanned);
+  const listUnlessEmpty = async (plan: ListPlan, reading: Reading) =>
+    plan.limit === 0 ? [] : store.list(plan, ...reading);
 
   return [
-    {
-      method: 'GET',
+    logRead(parts, {
       path: '/api/v1/logs',
       operationId: 'listLogs',
       summary: 'A page of logs, newest first',
       scope: 'logs:read',
-      response: jsonResponse(listResponse),
-      reportsScan: true,
-      ...withQuery(listQuery, async (query, request: ReadRequest) => {
+      query: listQuery,
+      response: listResponse,
+      async answer(query, context, { reading }) {
         // Before the read, which then finds every log up to it.
         const watermark = watermarkNanos();
-        const plan = planList(await readContext(parts, request.accountId), query, watermark);
-        return toListResponse(
-          query,
-          await store.list(plan, request.disconnected, request.scanned),
-          watermark,
-        );
-      }),
-    },
-    {
-      method: 'GET',
+        const logs = await store.list(planList(context, query, watermark), ...reading);
+        return toListResponse(query, logs, watermark);
+      },
+    }),
+    logRead(parts, {
       path: '/api/v1/logs/:logId',
       operationId: 'getLog',
       summary: 'One log',
       scope: 'logs:read',
       params: logParams,
-      response: jsonResponse(logRecord),
-      reportsScan: true,
-      ...withQuery(logQuery, async (query, request: ReadRequest) => {
-        const context = await readContext(parts, request.accountId);
-        return (await findLog(request, context, query)).log;
-      }),
-    },
-    {
-      method: 'GET',
+      query: logQuery,
+      response: logRecord,
+      answer: async ({ streamId }, context, { params, reading }) =>
+        (await findLog(params['logId']!, context, { streamId, reading })).log,
+    }),
+    logRead(parts, {
       path: '/api/v1/logs/:logId/context',
       operationId: 'getLogContext',
       summary: 'Logs before and after a log in its stream',
       scope: 'logs:read',
       params: logParams,
-      response: jsonResponse(contextResponse),
-      reportsScan: true,
-      ...withQuery(contextQuery, async (query, request: ReadRequest): Promise<ContextResponse> => {
-        const context = await readContext(parts, request.accountId);
-        const found = await findLog(request, context, query);
+      query: contextQuery,
+      response: contextResponse,
+      async answer(query, context, { params, reading }): Promise<ContextResponse> {
+        const { streamId } = query;
+        const found = await findLog(params['logId']!, context, { streamId, reading });
         const { newer, older } = planContext(context, found, query);
         const [after, before] = await Promise.all([
-          listUnlessEmpty(newer, request),
-          listUnlessEmpty(older, request),
+          listUnlessEmpty(newer, reading),
+          listUnlessEmpty(older, reading),
         ]);
         return { after, log: found.log, before };
-      }),
-    },
+      },
+    }),
   ];
 }
 
 function analyticsRoutes(parts: LogReadParts): readonly ReadRoute[] {
   const { store } = parts;
   return [
-    {
-      method: 'GET',
+    logRead(parts, {
       path: '/api/v1/histogram',
       operationId: 'getHistogram',
       summary: 'Log counts in buckets of equal length',
       scope: 'analytics:read',
-      response: jsonResponse(histogramResponse),
-      reportsScan: true,
-      ...withQuery(histogramQuery, async (query, request: ReadRequest) => {
-        const plan = planHistogram(await readContext(parts, request.accountId), query);
-        return toHistogramResponse(
-          plan,
-          await store.histogram(plan, request.disconnected, request.scanned),
-        );
-      }),
-    },
-    {
-      method: 'GET',
+      query: histogramQuery,
+      response: histogramResponse,
+      async answer(query, context, { reading }) {
+        const plan = planHistogram(context, query);
+        return toHistogramResponse(plan, await store.histogram(plan, ...reading));
+      },
+    }),
+    logRead(parts, {
       path: '/api/v1/stats',
       operationId: 'getStats',
       summary: 'Statistics of fields and labels by time and groups',
       scope: 'analytics:read',
-      response: jsonResponse(statsResponse),
-      reportsScan: true,
-      ...withQuery(statsQuery, async (query, request: ReadRequest) => {
-        const plan = planStats(await readContext(parts, request.accountId), query);
-        const result = await store.stats(plan, request.disconnected, request.scanned);
-        return toStatsResponse(query, plan, result);
-      }),
-    },
-    {
-      method: 'GET',
+      query: statsQuery,
+      response: statsResponse,
+      async answer(query, context, { reading }) {
+        const plan = planStats(context, query);
+        return toStatsResponse(query, plan, await store.stats(plan, ...reading));
+      },
+    }),
+    logRead(parts, {
       path: '/api/v1/facets',
       operationId: 'getFacet',
       summary: 'The most common values of a field',
       scope: 'analytics:read',
-      response: jsonResponse(facetResponse),
-      reportsScan: true,
-      ...withQuery(facetsQuery, async (query, request: ReadRequest) => {
-        const plan = planFacets(await readContext(parts, request.accountId), query, [query.field]);
-        return toFacetResponses(
-          [query.field],
-          await store.facets(plan, request.disconnected, request.scanned),
-        )[0];
-      }),
-    },
-    {
-      method: 'GET',
+      query: facetsQuery,
+      response: facetResponse,
+      async answer(query, context, { reading }) {
+        const plan = planFacets(context, query, [query.field]);
+        return toFacetResponses([query.field], await store.facets(plan, ...reading))[0];
+      },
+    }),
+    logRead(parts, {
       path: '/api/v1/facets/batch',
       operationId: 'getFacets',
       summary: 'The most common values of several fields',
       scope: 'analytics:read',
-      response: jsonResponse(facetsBatchResponse),
-      reportsScan: true,
-      ...withQuery(facetsBatchQuery, async (query, request: ReadRequest) => {
-        const plan = planFacets(await readContext(parts, request.accountId), query, query.fields);
-        return {
-          facets: toFacetResponses(
-            query.fields,
-            await store.facets(plan, request.disconnected, request.scanned),
-          ),
-        };
-      }),
-    },
+      query: facetsBatchQuery,
+      response: facetsBatchResponse,
+      async answer(query, context, { reading }) {
+        const plan = planFacets(context, query, query.fields);
+        return { facets: toFacetResponses(query.fields, await store.facets(plan, ...reading)) };
+      },
+    }),
   ];
 }
 
 function fieldRoutes(parts: LogReadParts): readonly ReadRoute[] {
   const { store } = parts;
   return [
-    {
-      method: 'GET',
+    logRead(parts, {
       path: '/api/v1/fields',
       operationId: 'listFields',
       summary: 'Fields and labels of the newest logs, with counts',
       scope: 'analytics:read',
-      response: jsonResponse(fieldsResponse),
-      reportsScan: true,
-      ...withQuery(fieldsQuery, async (query, request: ReadRequest) => {
-        const plan = planFields(await readContext(parts, request.accountId), query);
-        return toFieldsResponse(await store.fields(plan, request.disconnected, request.scanned));
-      }),
-    },
-    {
-      method: 'GET',
+      query: fieldsQuery,
+      response: fieldsResponse,
+      answer: async (query, context, { reading }) =>
+        toFieldsResponse(await store.fields(planFields(context, query), ...reading)),
+    }),
+    logRead(parts, {
       path: '/api/v1/fields/:name/values',
       operationId: 'listFieldValues',
       summary: 'Values of a field in the newest logs, for completion',
       scope: 'analytics:read',
       params: fieldParams,
-      response: jsonResponse(fieldValuesResponse),
-      reportsScan: true,
-      ...withQuery(fieldValuesQuery, async (query, request: ReadRequest) => {
-        const name = request.params['name']!;
-        const plan = planFieldValues(await readContext(parts, request.accountId), name, query);
-        return toFieldValuesResponse(
-          name,
-          await store.fieldValues(plan, request.disconnected, request.scanned),
-        );
-      }),
-    },
+      query: fieldValuesQuery,
+      response: fieldValuesResponse,
+      async answer(query, context, { params, reading }) {
+        const name = params['name']!;
+        const plan = planFieldValues(context, name, query);
+        return toFieldValuesResponse(name, await store.fieldValues(plan, ...reading));
+      },
+    }),
   ];
 }
 

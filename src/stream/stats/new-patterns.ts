@@ -9,7 +9,7 @@ import type { Alert, LogsRuleQuery, RuleSample } from '../../model/rules.ts';
 import type { MessagesResult } from '../../model/sample-plan.ts';
 import { describe } from '../../patterns/describe.ts';
 import { mineTemplates } from '../../patterns/mine.ts';
-import { planHistogram } from '../plan.ts';
+import { planSample } from '../plan.ts';
 
 export interface PatternStore {
   messages(plan: HistogramPlan): Promise<MessagesResult>;
@@ -45,14 +45,11 @@ export async function findNewPatterns(
   const { query, windowMs, baselineMs = 0 } = rule;
   const beginMs = atMs - windowMs;
   const toPlan = (asked: string, sinceMs: number, untilMs: number): HistogramPlan =>
-    planHistogram(context, {
+    planSample(context, {
       streamId: [streamId],
       query: asked,
       startTime: toNanos(sinceMs),
       endTime: toNanos(untilMs),
-      buckets: 1,
-      groupBy: undefined,
-      topK: 1,
     });
   const toBaseline = (asked: string) => toPlan(asked, beginMs - baselineMs, beginMs);
   const found = await store.messages(toPlan(query, beginMs, atMs));

@@ -13,7 +13,7 @@ import { parseQuery } from '../../std/parse-query.ts';
 import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
 import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
-import { planStats, statsQuery, toStatsResponse } from './stats.ts';
+import { planStats, statsQuery, toLabelName, toStatsResponse } from './stats.ts';
 import { countWindows, type Times } from './window-counts.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
@@ -92,8 +92,17 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
   };
 }
 
+const comparisons: Readonly<Record<RuleCondition['op'], (a: number, b: number) => boolean>> = {
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+};
+
 function isSelected({ condition }: LogsRuleQuery, value: number): boolean {
-  return condition === undefined || holds(value, condition);
+  return condition === undefined || comparisons[condition.op](value, condition.value);
 }
 
 const maxSamples = 3;
@@ -114,7 +123,9 @@ export function createRuleSamples(parts: RuleSamplesParts) {
     }: Pick<Alert, 'labels' | 'annotations'> & { readonly atMs: number },
   ): Promise<LogRecord[]> => {
     const fields = by.split(',').filter((name) => name !== '');
-    const values = fields.map((name) => `${name.trim()}:${JSON.stringify(labels[toLabel(name)])}`);
+    const values = fields.map(
+      (name) => `${name.trim()}:${JSON.stringify(labels[toLabelName(name)])}`,
+    );
     const asked = logsQueryOf(annotations) ?? query;
     const terms = [...(asked.trim() === '' ? [] : [`(${asked})`]), ...values];
     const search = new URLSearchParams({
@@ -153,26 +164,5 @@ function toIso(timeMs: number): string {
 
 function toLabels(by: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(by);
-  return Object.fromEntries(entries.map(([name, value]) => [toLabel(name), value]));
-}
-
-function toLabel(field: string): string {
-  return field.trim().replace(/[^a-zA-Z0-9_]/g, '_');
-}
-
-function holds(value: number, { op, value: than }: RuleCondition): boolean {
-  switch (op) {
-    case '>':
-      return value > than;
-    case '>=':
-      return value >= than;
-    case '<':
-      return value < than;
-    case '<=':
-      return value <= than;
-    case '==':
-      return value === than;
-    case '!=':
-      return value !== than;
-  }
+  return Object.fromEntries(entries.map(([name, value]) => [toLabelName(name), value]));
 }

@@ -239,15 +239,8 @@ function toSeries(query: StatsQuery, plan: StatsPlan, { groups }: StatsResult): 
     };
   };
   // One value over the range is 0 without logs; elsewhere their absence is that of a point.
-  const empty =
-    by.length === 0 && step === undefined
-      ? [
-          toPoint(
-            0,
-            named.map(({ stat }) => noLogs(stat)),
-          ),
-        ]
-      : [];
+  const ofNoLogs = named.map(({ stat: { op } }) => (op === 'count' || op === 'uniq' ? 0 : null));
+  const empty = by.length === 0 && step === undefined ? [toPoint(0, ofNoLogs)] : [];
   return groups.map(({ values, points }) => ({
     by: values === undefined ? [] : by.map(({ name }, i) => [name, values[i]!] as const),
     isRest: values === undefined,
@@ -255,14 +248,15 @@ function toSeries(query: StatsQuery, plan: StatsPlan, { groups }: StatsResult): 
   }));
 }
 
-function noLogs({ op }: Stat): number | null {
-  return op === 'count' || op === 'uniq' ? 0 : null;
-}
-
 /** The first and the last step may be cut by the range. */
 function secondsWithin({ startTime, endTime }: StatsQuery, fromMs: number, untilMs: number) {
   const from = Math.max(fromMs, Number(startTime) / 1e6);
   return (Math.min(untilMs, Number(endTime) / 1e6) - from) / 1000;
+}
+
+/** A field as the name of a Prometheus label. */
+export function toLabelName(field: string): string {
+  return field.trim().replace(/[^a-zA-Z0-9_]/g, '_');
 }
 
 function toPrometheus(
@@ -275,14 +269,11 @@ function toPrometheus(
   type Result = PrometheusResponse['data']['result'];
   const result = names.flatMap((name, i) =>
     series.flatMap(({ by, isRest, points }): Result => {
-      const ofGroup = by.map(
-        ([key, value]) => [key.replace(/[^a-zA-Z0-9_]/g, '_'), value] as const,
-      );
-      const metric = Object.fromEntries([
-        ['__name__', name],
-        ...ofGroup,
-        ...(isRest ? [['other', 'true']] : []),
-      ]) as Record<string, string>;
+      const metric: Record<string, string> = {
+        __name__: name,
+        ...Object.fromEntries(by.map(([key, value]) => [toLabelName(key), value])),
+        ...(isRest && { other: 'true' }),
+      };
       const values = points.flatMap(({ timeMs, values: all }): [number, string][] => {
         const value = all[i]!;
         if (value === null) return [];
