@@ -151,19 +151,6 @@ const recordAdvice: readonly (readonly [pattern: RegExp, advice: string])[] = [
     'The labels of the exemplar cannot be stored: update the sender, or send no exemplars.',
   ],
   [
-    /^neither cumulative nor delta$/,
-    'Set the temporality of sums and histograms to cumulative, the default of the SDKs.',
-  ],
-  [
-    /^delta point older than the last of its series$/,
-    'Send the points of a series in order, or set the temporality of the exporter to cumulative.',
-  ],
-  [
-    /^data point (too large|without a value)$/,
-    'Send a value and fewer attributes and buckets with the data point.',
-  ],
-  [/^attribute key that cannot name a label$/, 'Rename or drop this attribute in the sender.'],
-  [
     /^(no fields|no measurement|a tag without a value|unreadable (time|field|value))$/,
     'The sample has the line: check it against the line protocol, and precision against its times.',
   ],

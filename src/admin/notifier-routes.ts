@@ -3,15 +3,11 @@ import { z } from 'zod';
 import { type Notifier, notifierKinds } from '../model/rules.ts';
 import type { AdminContext } from './context.ts';
 import { type AdminRoute, defineAccountRoute, notFound } from './routes.ts';
+import { nameText } from './schemas.ts';
 
 const maxNotifiers = 20;
 
 const notifierId = z.guid().toLowerCase();
-const name = z
-  .string()
-  .min(1)
-  .max(100)
-  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters');
 const kind = z.enum(notifierKinds).meta({
   description: "alertmanager: Alertmanager's API v2; webhook: the body of Alertmanager's webhooks.",
 });
@@ -21,10 +17,10 @@ const url = z
   .meta({ description: 'Of the webhook, or the base URL of Alertmanager.' });
 const secret = z.string().max(1_000).default('').meta({ description: 'Signs webhooks.' });
 
-const newNotifier = z.strictObject({ name, kind, url, secret });
+const newNotifier = z.strictObject({ name: nameText, kind, url, secret });
 const answer = z.object({
   notifierId,
-  name,
+  name: nameText,
   kind,
   url,
   createdAt: z.string().meta({ format: 'date-time' }),

@@ -7,12 +7,15 @@ import { isCidr } from './cidr.ts';
 const maxRate = 1_000_000_000;
 const maxBytes = 1024 * 1024 * 1024;
 
-const name = z
+export const nameText = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters')
-  .meta({ description: '1 to 100 characters, no control characters.', example: 'checkout' });
+  .regex(/^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u, 'must not contain control characters');
+const name = nameText.meta({
+  description: '1 to 100 characters, no control characters.',
+  example: 'checkout',
+});
 
 const accountId = z.guid().toLowerCase().meta({ example: '3f6f0c1e-8a54-4c1b-9d0e-1f2a3b4c5d6e' });
 const streamId = z.guid().toLowerCase().meta({ example: 'b1946ac9-2492-4d23-8f1a-0a7c3d5e6f70' });

@@ -5,7 +5,7 @@
  *  0 u32 bytes of JSON   4 u32 bytes of the view
  */
 import type { Duplex } from 'node:stream';
-import { AppError } from '../model/errors.ts';
+import { sendAgain } from '../model/errors.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import type { Message, Transport } from './channel.ts';
 
@@ -27,7 +27,8 @@ export function overStream(stream: Duplex): Transport {
   // The `close` event that follows is handled instead.
   stream.on('error', () => {});
   stream.on('end', () => stream.destroy());
-  stream.once('close', () => closed.resolve(peerGone()));
+  const gone = () => closed.resolve(sendAgain(new Error('the other process is gone')));
+  stream.once('close', gone);
 
   /** Messages of one event-loop turn leave in one system call. */
   function corkTurn(): void {
@@ -161,11 +162,4 @@ function fromPlain(value: unknown, tail: Buffer): unknown {
   if (plain['$map'] !== undefined) return new Map(plain['$map'] as [unknown, unknown][]);
   if (plain['$set'] !== undefined) return new Set(plain['$set'] as unknown[]);
   return plain;
-}
-
-function peerGone(): AppError {
-  return new AppError('unavailable', 'cannot accept the request now: send it again', {
-    cause: new Error('the other process is gone'),
-    retryAfterSeconds: 1,
-  });
 }

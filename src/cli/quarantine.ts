@@ -18,7 +18,7 @@ Examples:
   weir quarantine drop 5f0c29aa81d3e7b4-4711`;
 
 type Quarantine = Awaited<ReturnType<typeof openQuarantine>>;
-type SetAside = Awaited<ReturnType<Quarantine['list']>>[number];
+type QuarantineEntry = Awaited<ReturnType<Quarantine['list']>>[number];
 
 interface Flags extends SettingsFlags {
   readonly json?: true;
@@ -54,7 +54,7 @@ export function define(quarantine: Command, terminal: Terminal): void {
   }
 }
 
-const columns = ['id', 'setAsideAt', 'rows', 'bytes', 'receiverId', 'streamId', 'retry', 'reason'];
+const columns = ['id', 'quarantinedAt', 'rows', 'bytes', 'receiverId', 'streamId', 'retry', 'reason'];
 /** In a table; JSON shows the whole reason. */
 const maxReasonLength = 160;
 
@@ -117,12 +117,12 @@ async function open(flags: Flags, terminal: Terminal, purpose: 'look' | 'change'
   };
 }
 
-function toRecord({ batch, setAsideAtMs, ...rest }: SetAside, { json }: Flags): object {
+function toRecord({ batch, quarantinedAtMs, ...rest }: QuarantineEntry, { json }: Flags): object {
   const { id, bytes, reason, retry } = rest;
   const isLong = !json && reason.length > maxReasonLength;
   return {
     id,
-    setAsideAt: new Date(setAsideAtMs).toISOString(),
+    quarantinedAt: new Date(quarantinedAtMs).toISOString(),
     rows: batch?.rows ?? null,
     bytes,
     layout: batch?.layout ?? null,

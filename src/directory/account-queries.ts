@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Account, Scope, Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import type { Database, Tables } from './database.ts';
+import { type Database, deletes, type Tables } from './database.ts';
 import type { Directory } from './port.ts';
 
 type AccountQueries = Pick<
@@ -74,14 +74,8 @@ export function createAccountQueries(database: Database): AccountQueries {
     createStream: ({ accountId, name, retentionDays }) =>
       database.write(async (tx) => {
         await requireAccount(tx, accountId);
-        const given = { accountId, name, retentionDays };
-        const createdAt = database.timestamp();
-        const stream: Stream = {
-          streamId: randomUUID(),
-          ...given,
-          dataDeletedUntil: null,
-          createdAt,
-        };
+        const times = { dataDeletedUntil: null, createdAt: database.timestamp() };
+        const stream: Stream = { streamId: randomUUID(), accountId, name, retentionDays, ...times };
         await tx.insertInto('streams').values(stream).execute();
         return stream;
       }),
@@ -160,11 +154,7 @@ async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promis
     const scopes = JSON.parse(token.scopes) as Scope[];
     if (!scopes.includes('operator')) await deleteIfUnbound(tx, token.tokenId);
   }
-  const { numDeletedRows } = await tx
-    .deleteFrom('accounts')
-    .where('accountId', '=', accountId)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return deletes(tx.deleteFrom('accounts').where('accountId', '=', accountId));
 }
 
 async function deleteIfUnbound(tx: Transaction<Tables>, tokenId: string): Promise<void> {
@@ -188,9 +178,5 @@ async function deleteStream(tx: Transaction<Tables>, streamId: string): Promise<
         'delete the receiver or give it another stream first',
     );
   }
-  const { numDeletedRows } = await tx
-    .deleteFrom('streams')
-    .where('streamId', '=', streamId)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  return deletes(tx.deleteFrom('streams').where('streamId', '=', streamId));
 }

@@ -3,7 +3,7 @@
  * that SQLite and PostgreSQL store the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON
  * text. Names are snake case in the database and camel case here, by Kysely's `CamelCasePlugin`.
  */
-import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { DeleteResult, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
 import type { Notifier } from '../model/rules.ts';
 import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
@@ -73,6 +73,13 @@ export interface Database {
   /** Expression of the database's clock, which is the same for all nodes, in Unix ms. */
   readonly clockMs: RawBuilder<number>;
   close(): Promise<void>;
+}
+
+/** @returns whether a row was deleted. */
+export async function deletes(query: {
+  executeTakeFirst(): Promise<DeleteResult>;
+}): Promise<boolean> {
+  return (await query.executeTakeFirst()).numDeletedRows > 0n;
 }
 
 /** Sorts rows by key. Transactions that lock rows in the same order cannot deadlock. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import type { Database } from './database.ts';
+import { type Database, deletes } from './database.ts';
 import type { NotifierStore } from './port.ts';
 
 export function createNotifierQueries(database: Database): NotifierStore {
@@ -39,13 +39,13 @@ export function createNotifierQueries(database: Database): NotifierStore {
       }),
 
     deleteNotifier: (accountId, notifierId) =>
-      database.write(async (tx) => {
-        const { numDeletedRows } = await tx
-          .deleteFrom('notifiers')
-          .where('accountId', '=', accountId)
-          .where('notifierId', '=', notifierId)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+      database.write((tx) =>
+        deletes(
+          tx
+            .deleteFrom('notifiers')
+            .where('accountId', '=', accountId)
+            .where('notifierId', '=', notifierId),
+        ),
+      ),
   };
 }

@@ -4,7 +4,7 @@ import type { Receiver } from '../model/account.ts';
 import type { TransformStep } from '../model/transform.ts';
 import { createId } from '../std/random-id.ts';
 import { requireStream } from './account-queries.ts';
-import type { Database, ReceiverRow, Tables } from './database.ts';
+import { type Database, deletes, type ReceiverRow, type Tables } from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
 
 type ReceiverQueries = Pick<
@@ -75,11 +75,7 @@ export function createReceiverQueries(database: Database): ReceiverQueries {
           .where('receiverId', '=', receiverId)
           .where('revokedAt', 'is', null)
           .execute();
-        const { numDeletedRows } = await tx
-          .deleteFrom('receivers')
-          .where('receiverId', '=', receiverId)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
+        return deletes(tx.deleteFrom('receivers').where('receiverId', '=', receiverId));
       }),
   };
 }

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from 'kysely';
 import { AppError } from '../model/errors.ts';
 import type { GroupState, RuleGroup } from '../model/rules.ts';
-import type { Database, Tables } from './database.ts';
+import { type Database, deletes, type Tables } from './database.ts';
 import type { RuleStore } from './port.ts';
 
 export function createRuleQueries(database: Database): RuleStore {
@@ -41,14 +41,11 @@ function createGroupQueries(database: Database): Omit<RuleStore, 'holdLease' | '
       }),
 
     deleteRuleGroup: ({ streamId, name }) =>
-      database.write(async (tx) => {
-        const { numDeletedRows } = await tx
-          .deleteFrom('ruleGroups')
-          .where('streamId', '=', streamId)
-          .where('name', '=', name)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+      database.write((tx) =>
+        deletes(
+          tx.deleteFrom('ruleGroups').where('streamId', '=', streamId).where('name', '=', name),
+        ),
+      ),
 
     saveRuleState: ({ streamId, name }, state, lease) =>
       database.writeConcurrently(async (tx) => {

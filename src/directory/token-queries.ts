@@ -4,7 +4,7 @@ import type { Scope, Token, TokenGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
-import { type Database, inLockOrder, type Tables, type TokenRow } from './database.ts';
+import { type Database, deletes, inLockOrder, type Tables, type TokenRow } from './database.ts';
 import type { Directory, GrantSource, NewToken } from './port.ts';
 
 type TokenQueries = Pick<
@@ -77,13 +77,7 @@ export function createTokenQueries(database: Database): TokenQueries {
       }),
 
     deleteToken: (tokenId) =>
-      database.write(async (tx) => {
-        const { numDeletedRows } = await tx
-          .deleteFrom('tokens')
-          .where('tokenId', '=', tokenId)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+      database.write((tx) => deletes(tx.deleteFrom('tokens').where('tokenId', '=', tokenId))),
 
     noteTokensUsed: (usedAtMs) =>
       database.writeConcurrently(async (tx) => {

@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely';
 import type { View } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import type { Database, Tables } from './database.ts';
+import { type Database, deletes, type Tables } from './database.ts';
 import type { ViewStore } from './port.ts';
 
 export function createViewQueries(database: Database): ViewStore {
@@ -52,13 +52,7 @@ export function createViewQueries(database: Database): ViewStore {
       }),
 
     deleteView: (viewId) =>
-      database.write(async (tx) => {
-        const { numDeletedRows } = await tx
-          .deleteFrom('views')
-          .where('viewId', '=', viewId)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+      database.write((tx) => deletes(tx.deleteFrom('views').where('viewId', '=', viewId))),
   };
 }
 

@@ -39,7 +39,7 @@ export type Outcome = 'done' | 'left';
 
 export async function storeTaken(parts: DrainParts, taken: Taken): Promise<Outcome> {
   const mode = taken.suspect ? 'missing' : 'all';
-  for (const [layout, batches] of groupByLayout(taken.batches)) {
+  for (const [layout, batches] of Map.groupBy(taken.batches, (batch) => batch.layout)) {
     if ((await storeBatches(parts, { layout, batches, mode })) === 'left') return 'left';
   }
   return 'done';
@@ -176,8 +176,4 @@ export async function sleepUnlessClosing(ms: number, closing: AbortSignal): Prom
   if (closing.aborted) return;
   // Rejects only on the signal, which the caller checks.
   await sleep(ms, undefined, { signal: closing }).catch(() => undefined);
-}
-
-function groupByLayout(batches: readonly StampedBatch[]): Map<Layout, StampedBatch[]> {
-  return Map.groupBy(batches, (batch) => batch.layout);
 }

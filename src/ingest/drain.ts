@@ -80,7 +80,10 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
       if ((await settle(parts)) === 'left') return;
       isPastSettled = true;
     }
-    pace.began(performance.now(), countRows(taken));
+    pace.began(
+      performance.now(),
+      taken.batches.reduce((rows, batch) => rows + batch.rows, 0),
+    );
     if ((await storeTaken(parts, taken)) === 'left') return;
     await release(parts, taken);
   }
@@ -144,10 +147,6 @@ async function release(parts: DrainParts, taken: Taken): Promise<void> {
     if (parts.closing.aborted) return;
     await pause(parts, attempt);
   }
-}
-
-function countRows(taken: Taken): number {
-  return taken.batches.reduce((rows, batch) => rows + batch.rows, 0);
 }
 
 /** Pace of inserts: few small parts under a light load, large parts under a heavy one. */

@@ -9,7 +9,7 @@ import { AppError } from '../model/errors.ts';
 import { createShares } from '../std/shares.ts';
 import type { Reply } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
-import type { Queue } from '../queue/port.ts';
+import { type Queue, requireSameBody } from '../queue/port.ts';
 
 export interface HeldClaim {
   /** The answer of the first request; undefined if this is the first, which must `settle`. */
@@ -82,9 +82,10 @@ export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
     };
     try {
       const remembered = await queue.recall(key);
-      if (remembered !== undefined) checkSameBody(bodyDigest, remembered.bodyDigest);
-      if (remembered !== undefined) settle();
-      return { answer: remembered?.answer, settle };
+      if (remembered === undefined) return { answer: undefined, settle };
+      requireSameBody(bodyDigest, remembered.bodyDigest);
+      settle();
+      return { answer: remembered.answer, settle };
     } catch (fault) {
       settle();
       throw fault;
@@ -122,15 +123,6 @@ export function decodeReply(answer: Uint8Array): Reply {
     body: Buffer.from(body, 'latin1'),
     headers,
   };
-}
-
-function checkSameBody(now: Uint8Array, first: Uint8Array): void {
-  if (Buffer.compare(now, first) === 0) return;
-  throw new AppError(
-    'malformed',
-    'cannot use this Idempotency-Key: it came with another body before; a new body needs a new key',
-    { parameter: 'Idempotency-Key' },
-  );
 }
 
 function digest(data: string | Uint8Array): Buffer {

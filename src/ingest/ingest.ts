@@ -5,7 +5,7 @@
 import type { Admission } from '../admission/port.ts';
 import type { ReceiverGrant } from '../model/account.ts';
 import { type Batch, countEvents } from '../model/batch.ts';
-import { AppError } from '../model/errors.ts';
+import { AppError, sendAgain } from '../model/errors.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import type { StatusRoute, Protocol, Reply } from '../model/protocol.ts';
 import type { RateLimit, RequestTarget } from '../model/request.ts';
@@ -215,7 +215,8 @@ async function append(
   const { rateLimit } = charge;
   if (batch.rows === 0) return { rateLimit };
   try {
-    if (!claim.isCurrent(now())) throw staleClaim();
+    // Labels of known series may have been deleted with the data of their stream.
+    if (!claim.isCurrent(now())) throw sendAgain();
     const { first } = await queue.append(batch, grant.receiver, record);
     if (first !== undefined) charge.refund();
     // The batch of the first request may have had fewer series.
@@ -247,13 +248,6 @@ function coverRows({ memory }: Admitted, message: Buffer, { payload }: Batch): v
     freeMemory([ownMemory(payload)]);
     throw error;
   }
-}
-
-/** Labels of known series may have been deleted with the data of their stream. */
-function staleClaim(): AppError {
-  return new AppError('unavailable', 'cannot accept the request now: send it again', {
-    retryAfterSeconds: 1,
-  });
 }
 
 /** After its deadline a sender retries, so that storing this request would duplicate it. */

@@ -79,6 +79,14 @@ export class AppError extends Error {
   }
 }
 
+/** For a request that is stored where it is sent again. */
+export function sendAgain(cause?: Error): AppError {
+  return new AppError('unavailable', 'cannot accept the request now: send it again', {
+    cause,
+    retryAfterSeconds: 1,
+  });
+}
+
 function kind(
   httpStatus: number,
   grpcCode: number,

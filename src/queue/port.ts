@@ -3,6 +3,7 @@
  * readers ask for the watermark. Payloads are opaque; users may be one process or many.
  */
 import type { Batch, BatchOwner, StampedBatch } from '../model/batch.ts';
+import { AppError } from '../model/errors.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 
 /** Stored with a batch so that a repeated request gets the first response. */
@@ -23,6 +24,28 @@ export interface RememberedAnswer {
 export interface Appended {
   /** The answer of an earlier durable request with the same key, which counts in its place. */
   readonly first?: RememberedAnswer | undefined;
+}
+
+/** @throws AppError `malformed` where a key came with another body before */
+export function requireSameBody(now: Uint8Array, first: Uint8Array): void {
+  if (Buffer.compare(now, first) === 0) return;
+  throw new AppError(
+    'malformed',
+    'cannot use this Idempotency-Key: it came with another body before; a new body needs a new key',
+    { parameter: 'Idempotency-Key' },
+  );
+}
+
+const maxBatchBytes = 128 * 1024 * 1024;
+
+/** @throws AppError `too_large` */
+export function refuseTooLarge(payloadBytes: number): void {
+  if (payloadBytes <= maxBatchBytes) return;
+  throw new AppError(
+    'too_large',
+    `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
+      'send smaller batches',
+  );
 }
 
 export interface QueueStatus {

@@ -2,11 +2,11 @@
 import type { BatchOwner, Layout } from '../model/batch.ts';
 
 /** A batch in quarantine, or bytes that are no batch. */
-export interface SetAside {
+export interface QuarantineEntry {
   /** Of a batch: writer in hex, `-`, sequence; as in the log line about it. */
   readonly id: string;
   /** Unix ms. */
-  readonly setAsideAtMs: number;
+  readonly quarantinedAtMs: number;
   readonly bytes: number;
   readonly reason: string;
   /** `next start`: retried when a service starts. */
@@ -19,7 +19,7 @@ export interface SetAside {
 
 export interface Quarantine {
   /** The oldest first. @throws Error for the operator */
-  list(): Promise<SetAside[]>;
+  list(): Promise<QuarantineEntry[]>;
   /**
    * Has the batch drained again. Rows already stored are not stored twice; the batch leaves the
    * quarantine only once that is certain.
@@ -31,7 +31,7 @@ export interface Quarantine {
   close(): Promise<void>;
 }
 
-export function notSetAside(id: string): Error {
+export function notInQuarantine(id: string): Error {
   return new Error(`cannot find ${id} in quarantine: weir quarantine list shows what is there`);
 }
 

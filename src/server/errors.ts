@@ -49,11 +49,11 @@ export function problemHeaders(
   const headers: Record<string, string> = {};
   if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="weir"';
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-  if (error.rateLimit !== undefined) {
-    headers['ratelimit-policy'] = error.rateLimit.policy;
-    headers['ratelimit'] = error.rateLimit.state;
-  }
-  return headers;
+  return { ...headers, ...rateLimitHeaders(error.rateLimit) };
+}
+
+export function rateLimitHeaders(limit: AppError['rateLimit']): Record<string, string> {
+  return limit === undefined ? {} : { 'ratelimit-policy': limit.policy, ratelimit: limit.state };
 }
 
 /**

@@ -8,10 +8,10 @@ import type { Ingest, IngestAnswer } from '../ingest/ingest.ts';
 import type { HttpRoute, Protocol, Reply } from '../model/protocol.ts';
 import type { RequestTarget } from '../model/request.ts';
 import type { IngestEvents } from '../telemetry/request-events.ts';
-import { toAppError } from './errors.ts';
+import { rateLimitHeaders, toAppError } from './errors.ts';
 import { mountOpenRoutes, type OpenRoute } from './open-routes.ts';
 import { createSurface, type SurfaceContext, toBytes, unknownRoute } from './surface.ts';
-import { readHeaders, toRequestBody } from './transport.ts';
+import { readHeaders, searchOf, toRequestBody } from './transport.ts';
 
 export interface IngestSurfaceParts {
   readonly ingest: Ingest;
@@ -114,18 +114,14 @@ function toIngestRequest(
   if (receiverId !== undefined && !receiverIdPattern.test(receiverId)) {
     throw unknownRoute(method, url);
   }
-  const question = url.indexOf('?');
-  const query = question < 0 ? noQuery : new URLSearchParams(url.slice(question + 1));
   return {
     receiverId,
     headers: readHeaders(raw),
     peerAddress: raw.socket.remoteAddress ?? '',
     body: toRequestBody(raw, reply.raw),
-    target: { path: params, query },
+    target: { path: params, query: searchOf(raw) },
   };
 }
-
-const noQuery = new URLSearchParams();
 
 function sendReply(
   reply: FastifyReply,
@@ -157,11 +153,9 @@ export function answerHeaders({
   rateLimit,
   replayed,
 }: IngestAnswer): Record<string, string> {
-  const headers: Record<string, string> = { ...reply.headers };
-  if (rateLimit !== undefined) {
-    headers['ratelimit-policy'] = rateLimit.policy;
-    headers['ratelimit'] = rateLimit.state;
-  }
-  if (replayed) headers['idempotency-replayed'] = 'true';
-  return headers;
+  return {
+    ...reply.headers,
+    ...rateLimitHeaders(rateLimit),
+    ...(replayed && { 'idempotency-replayed': 'true' }),
+  };
 }

@@ -18,7 +18,7 @@ import {
 import type { RequestHeaders } from '../model/request.ts';
 import type { Caller } from './sessions.ts';
 import { type DisconnectSignals, sendStreamed } from './streamed-response.ts';
-import { readHeaders, toRequestBody } from './transport.ts';
+import { readHeaders, searchOf, toRequestBody } from './transport.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 
@@ -44,7 +44,7 @@ export function mountRead(
     handler: async (request, reply) => {
       const { params, raw } = request;
       const headers = readHeaders(raw);
-      const search = searchOf(request);
+      const search = searchOf(raw);
       const { token, tokenDigest } = await identify(request); // 401, 503
       const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
@@ -160,12 +160,6 @@ async function readBody(
 function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id'];
   return Array.isArray(id) ? id.join() : id;
-}
-
-/** As sent: the route decides which parameters may repeat. */
-function searchOf({ raw: { url = '' } }: FastifyRequest): URLSearchParams {
-  const mark = url.indexOf('?');
-  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
 }
 
 function addFields(search: URLSearchParams, form: Buffer): void {

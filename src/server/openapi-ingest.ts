@@ -9,6 +9,7 @@ import {
   type Operation,
   rateLimitHeaders,
   receiverParameter,
+  requestBodyErrors,
   toSchema,
 } from './openapi-parts.ts';
 
@@ -17,9 +18,7 @@ const dataErrors: readonly ErrorCode[] = [
   'unauthenticated',
   'forbidden',
   'not_found',
-  'timeout',
-  'too_large',
-  'unsupported_media',
+  ...requestBodyErrors,
   'quota_exceeded',
   'internal',
   'unavailable',

@@ -24,6 +24,11 @@ export interface DocumentInfo {
 
 const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
+/** Of every route with authorization. */
+export const anyErrors = ['forbidden', 'method_not_allowed', 'internal', 'unavailable'] as const;
+/** Of a route that reads a body. */
+export const requestBodyErrors = ['timeout', 'too_large', 'unsupported_media'] as const;
+
 const problemSchema = z.object({
   type: z.string().meta({ description: 'urn:weir:problem: and the code.' }),
   status: z.int(),

@@ -13,6 +13,7 @@ import {
 import type { IngestRoutes } from './ingest-surface.ts';
 import { describeIngest } from './openapi-ingest.ts';
 import {
+  anyErrors,
   describeOpen,
   document,
   type DocumentInfo,
@@ -20,35 +21,18 @@ import {
   type Json,
   mapValues,
   type Operation,
+  requestBodyErrors,
   toParameters,
   toSchema,
 } from './openapi-parts.ts';
 import { describeSession, sessionRoutes } from './sessions.ts';
 import { adminPrefix, type StreamRoutes } from './stream-surface.ts';
 
-const readErrors: readonly ErrorCode[] = [
-  'malformed',
-  'unauthenticated',
-  'forbidden',
-  'not_found',
-  'method_not_allowed',
-  'internal',
-  'unavailable',
-];
-const ticketErrors: readonly ErrorCode[] = [
-  'forbidden',
-  'not_found',
-  'method_not_allowed',
-  'internal',
-  'unavailable',
-];
-const bodyErrors: readonly ErrorCode[] = [
-  ...readErrors,
-  'timeout',
-  'too_large',
-  'unsupported_media',
-];
+const ticketErrors: readonly ErrorCode[] = [...anyErrors, 'not_found'];
+const readErrors: readonly ErrorCode[] = [...ticketErrors, 'malformed', 'unauthenticated'];
+const bodyErrors: readonly ErrorCode[] = [...readErrors, ...requestBodyErrors];
 const adminErrors: readonly ErrorCode[] = [...bodyErrors, 'conflict'];
+
 /** Protocols describe their routes by hand: decoders work on bytes and have no schema. */
 export function ingestDocument({ data, open }: IngestRoutes, info: DocumentInfo): Json {
   const operations = [...data.flatMap(describeIngest), ...open.map(describeOpen)];

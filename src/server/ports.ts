@@ -1,4 +1,5 @@
 /** Opens ports, passes their connections to the surfaces, and closes without losing a request. */
+import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -64,39 +65,29 @@ export async function bindSurfaces(
     for (const port of accepting) port.close();
     await closeSurfaces(surfaces, sockets, times);
   };
-  const keep = (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+  const pass = ({ app, plain }: UnboundSurface, kind: PortKind) => {
+    return (socket: Socket, permit: ConnectionPermit) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      if (kind === 'tls') app.server.emit('connection', socket, permit);
+      else plain?.listener.take(socket, permit);
+    };
   };
-  const connect = ({ app }: UnboundSurface, socket: Socket, permit: ConnectionPermit) => {
-    keep(socket);
-    app.server.emit('connection', socket, permit);
-  };
-  const connectPlain = ({ plain }: UnboundSurface, socket: Socket, permit: ConnectionPermit) => {
-    keep(socket);
-    plain?.listener.take(socket, permit);
+  const open = async (one: UnboundSurface, kind: PortKind, port: PortOptions) => {
+    const { surface, gate, maxConnections } = one;
+    const options = { surface, kind, ...port, maxConnections };
+    const opened = await openAcceptPort(options, { gate, events }, pass(one, kind));
+    accepting.push(opened);
+    return opened.port;
   };
   try {
     for (const one of surfaces) {
-      const { surface, app, port, plain, gate, maxConnections } = one;
+      const { surface, app, port, plain } = one;
       await app.ready();
       // Node enforces the timeouts of HTTP/1.1 only from this event on.
       app.server.emit('listening');
-      if (plain !== undefined && plain.port !== handedOver) {
-        const options = { surface, kind: 'plain', ...plain.port, maxConnections } as const;
-        accepting.push(
-          await openAcceptPort(options, { gate, events }, (socket, permit) =>
-            connectPlain(one, socket, permit),
-          ),
-        );
-      }
-      if (port === handedOver) continue;
-      const options = { surface, kind: 'tls', ...port, maxConnections } as const;
-      const opened = await openAcceptPort(options, { gate, events }, (socket, permit) =>
-        connect(one, socket, permit),
-      );
-      accepting.push(opened);
-      ports[surface] = opened.port;
+      if (plain !== undefined && plain.port !== handedOver) await open(one, 'plain', plain.port);
+      if (port !== handedOver) ports[surface] = await open(one, 'tls', port);
     }
   } catch (error) {
     await close();
@@ -105,8 +96,7 @@ export async function bindSurfaces(
   const handed = surfaces.find(({ port }) => port === handedOver);
   return {
     ports,
-    take: (socket, permit, kind) =>
-      handed && (kind === 'plain' ? connectPlain : connect)(handed, socket, permit),
+    take: (socket, permit, kind) => handed && pass(handed, kind)(socket, permit),
     close,
   };
 }
@@ -182,13 +172,10 @@ export async function openAcceptPort(
 
 async function listen(server: Server, { surface, kind, host, port }: AcceptOptions): Promise<void> {
   const flag = kind === 'plain' ? `--proxy-${surface}-port` : `--${surface}-port`;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.once('listening', resolve);
-  if (host === '') server.listen(port);
-  else server.listen(port, host);
   try {
-    await promise;
+    const listening = once(server, 'listening');
+    server.listen(port, host === '' ? undefined : host);
+    await listening;
   } catch (cause) {
     throw new Error(
       `cannot open the ${surface} port ${host}:${port}: ${messageOf(cause)}; choose another ` +

@@ -11,7 +11,7 @@ import { digestSecret } from '../codec/token-secret.ts';
 import type { Session } from '../directory/port.ts';
 import type { TokenGrant } from '../model/account.ts';
 import { AppError, type ErrorCode } from '../model/errors.ts';
-import { errorResponses, type Operation, toSchema } from './openapi-parts.ts';
+import { anyErrors, errorResponses, type Operation, toSchema } from './openapi-parts.ts';
 import { readHeaders } from './transport.ts';
 
 export interface CallerParts {
@@ -51,15 +51,17 @@ export async function identifyCaller(
   const headers = readHeaders(request.raw);
   const id = headers.authorization.length === 0 ? sessionId(request) : undefined;
   if (id === undefined || sessions === undefined) {
-    const tokenDigest = digestSecret(admission.bearer(headers));
-    return { tokenDigest, token: await admission.tokenOfDigest(tokenDigest, 'access') };
+    return callerOf(admission, digestSecret(admission.bearer(headers)));
   }
   const fault = originFault(request, publicUrl());
   if (fault !== undefined) {
     const message = `cannot use the session: ${fault}; send "Authorization: Bearer <token>"`;
     throw new AppError('unauthenticated', message);
   }
-  const { tokenDigest } = await sessions.require(id);
+  return callerOf(admission, (await sessions.require(id)).tokenDigest);
+}
+
+async function callerOf(admission: Admission, tokenDigest: string): Promise<Caller> {
   return { tokenDigest, token: await admission.tokenOfDigest(tokenDigest, 'access') };
 }
 
@@ -103,8 +105,7 @@ export const sessionRoutes: readonly SessionRoute[] = [
     response: undefined,
     async handle({ admission, sessions }, request, reply) {
       const secret = admission.bearer(readHeaders(request.raw)); // 401
-      const tokenDigest = await sessions.redeem(secret); // 401
-      await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
+      const { tokenDigest } = await callerOf(admission, await sessions.redeem(secret)); // 401, 503
       const earlier = sessionId(request);
       if (earlier !== undefined) await sessions.end(earlier);
       const id = await sessions.begin(tokenDigest);
@@ -144,9 +145,8 @@ export const sessionRoutes: readonly SessionRoute[] = [
     isForPrograms: true,
     async handle({ admission, sessions }, request) {
       // No session: it could prolong itself.
-      const tokenDigest = digestSecret(admission.bearer(readHeaders(request.raw))); // 401
-      await admission.tokenOfDigest(tokenDigest, 'access'); // 401, 503
-      return sessions.createLink(tokenDigest);
+      const digest = digestSecret(admission.bearer(readHeaders(request.raw))); // 401
+      return sessions.createLink((await callerOf(admission, digest)).tokenDigest); // 401, 503
     },
   },
 ];
@@ -168,13 +168,7 @@ export function mountSessions(app: FastifyInstance, parts: SessionParts): void {
   }
 }
 
-const sessionErrors: readonly ErrorCode[] = [
-  'unauthenticated',
-  'forbidden',
-  'method_not_allowed',
-  'internal',
-  'unavailable',
-];
+const sessionErrors: readonly ErrorCode[] = [...anyErrors, 'unauthenticated'];
 
 export function describeSession(route: SessionRoute): Operation {
   const { method, path, operationId, summary, response, isForPrograms } = route;

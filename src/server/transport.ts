@@ -41,6 +41,12 @@ export function readHeaders(request: HttpRequest): RequestHeaders {
   return headers;
 }
 
+/** Parameters in the URL as sent: the route decides which may repeat. */
+export function searchOf({ url = '' }: HttpRequest): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+}
+
 /**
  * Rejects what Node's parser accepts against RFC 9112 §2.3, §3.2 and §6.1, so that a proxy in front
  * cannot read a request differently (request smuggling).

@@ -24,7 +24,8 @@ import { createRulePreview } from './alerts.ts';
 import type { DirectoryParts } from './open-directory.ts';
 import type { Opening } from './opening.ts';
 
-export interface ReadParts extends DirectoryParts {
+export interface ReadParts extends Omit<DirectoryParts, 'statistics'> {
+  readonly statistics: Pick<DirectoryParts['statistics'], 'history'>;
   readonly store: Store;
   readonly queue: Queue;
   readonly addresses: Addresses;

@@ -29,9 +29,11 @@ export interface WorkersParts extends Omit<SharedParts, 'seriesEpoch'> {
   readonly addresses: RunAddresses;
 }
 
+type History = Pick<ReceiverStatistics, 'history'>;
+
 export interface IngestWorkers extends OpenAnswers {
   /** Flushes the workers' counts before each read of the statistics. */
-  withWorkerCounts(statistics: ReceiverStatistics): ReceiverStatistics;
+  withWorkerCounts(statistics: History): History;
   /** Answers a control call once every worker has dropped its cached grants. */
   withInvalidation<Routes extends Pick<RouteParts, 'admin'>>(routes: Routes): Routes;
   /**
@@ -80,7 +82,12 @@ export function createIngestWorkers(
   const opened = new AsyncDisposableStack();
 
   return {
-    withWorkerCounts: (statistics) => withWorkerCounts(statistics, workers),
+    withWorkerCounts: (statistics) => ({
+      async history(...query) {
+        await workers.callAll((worker) => worker.flushStatistics(), waitMs);
+        return statistics.history(...query);
+      },
+    }),
     withInvalidation: (routes) => ({
       ...routes,
       admin: routes.admin.map((route) => ({
@@ -140,16 +147,3 @@ function toWorkersOptions(config: Config) {
   };
 }
 
-function withWorkerCounts(statistics: ReceiverStatistics, workers: Workers): ReceiverStatistics {
-  return {
-    accepted: (...counted) => statistics.accepted(...counted),
-    replayed: (...counted) => statistics.replayed(...counted),
-    refused: (...counted) => statistics.refused(...counted),
-    async history(...query) {
-      await workers.callAll((worker) => worker.flushStatistics(), waitMs);
-      return statistics.history(...query);
-    },
-    flush: () => statistics.flush(),
-    close: () => statistics.close(),
-  };
-}

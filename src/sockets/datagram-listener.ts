@@ -6,8 +6,13 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../model/errors.ts';
-import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
+import {
+  type Binding,
+  countRefused,
+  deliver,
+  type Delivery,
+  type DeliveryParts,
+} from './deliver.ts';
 import type { SocketEvents } from '../telemetry/socket-events.ts';
 import { bindingOf, type Framing } from './serve-frames.ts';
 import { watchKernelDrops } from './kernel-drops.ts';
@@ -126,7 +131,7 @@ class Backlog {
       this.#bytes += message.length + overheadBytes;
       this.#flushing ??= this.#flush();
     } catch (error) {
-      this.#drop(error, 1);
+      countRefused(this.#parts.events, listener, { error, messages: 1 });
     }
   }
 
@@ -153,16 +158,9 @@ class Backlog {
       try {
         await deliver(this.#parts, delivery, batch, framing.join);
       } catch (error) {
-        this.#drop(error, batch.length);
+        countRefused(this.#parts.events, listener, { error, messages: batch.length });
       }
       for (const { length } of batch) this.#bytes -= length + overheadBytes;
     }
-  }
-
-  #drop(error: unknown, messages: number): void {
-    const { events } = this.#parts;
-    const { listener } = this.#options;
-    if (error instanceof AppError) events.dropped(listener, error.code, messages, error.message);
-    else events.failed(listener, error);
   }
 }

@@ -82,6 +82,16 @@ export async function deliver(
   }
 }
 
+/** Counts messages that `deliver` refused as dropped; any other error is a bug. */
+export function countRefused(
+  events: SocketEvents,
+  listener: string,
+  { error, messages }: { readonly error: unknown; readonly messages: number },
+): void {
+  if (error instanceof AppError) events.dropped(listener, error.code, messages, error.message);
+  else events.failed(listener, error);
+}
+
 /** @returns the fault if the body was not stored */
 async function store(
   { ingest }: DeliveryParts,

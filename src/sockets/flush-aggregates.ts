@@ -1,7 +1,6 @@
 /** Collects lines by receiver, and stores what they add up to at an interval and at the end. */
-import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
-import { deliver, type DeliveryParts } from './deliver.ts';
+import { countRefused, deliver, type DeliveryParts } from './deliver.ts';
 
 export interface Aggregate {
   /** @returns why the line is dropped, or undefined */
@@ -64,12 +63,7 @@ export class Aggregates {
       try {
         await deliver(this.#parts, delivery, bodies, Buffer.concat);
       } catch (error) {
-        const { events } = this.#parts;
-        if (error instanceof AppError) {
-          events.dropped(listener, error.code, bodies.length, error.message);
-        } else {
-          events.failed(listener, error);
-        }
+        countRefused(this.#parts.events, listener, { error, messages: bodies.length });
       }
     }
   }

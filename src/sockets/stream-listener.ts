@@ -1,4 +1,5 @@
 /** A TCP or TLS port whose connections speak a protocol without HTTP. */
+import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import {
   createServer as createTlsServer,
@@ -184,13 +185,10 @@ function namesOf(socket: TLSSocket): string[] {
 
 async function listen(server: Server, options: StreamListenerOptions): Promise<void> {
   const { host, port } = options.address;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.once('listening', resolve);
-  if (host === '') server.listen(port);
-  else server.listen(port, host);
   try {
-    await promise;
+    const listening = once(server, 'listening');
+    server.listen(port, host === '' ? undefined : host);
+    await listening;
   } catch (cause) {
     throw cannotListen(options, cause);
   }

@@ -137,7 +137,7 @@ export const shardMetrics = {
   weir_queue_shards_taken_total: counter('Shards that this writer acquired'),
   weir_queue_shards_lost_total: counter('Shards that this writer released or lost', 'reason'),
   weir_queue_repeated_messages_total: counter('Redelivered messages that were skipped'),
-  weir_queue_damaged_messages_total: counter('Unreadable message parts set aside in quarantine'),
+  weir_queue_damaged_messages_total: counter('Unreadable message parts in quarantine'),
   weir_queue_dropped_uploads_total: counter('Incomplete, unacknowledged batches that were dropped'),
   weir_queue_consumers_lost_total: counter('Consumers that had to be replaced', 'reason'),
 };

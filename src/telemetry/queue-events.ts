@@ -15,7 +15,7 @@ export interface QueueOpened {
   readonly bytes: number;
   readonly quarantinedBatches: number;
   /** Files with unreadable bytes of the log. */
-  readonly setAsideFiles: number;
+  readonly damagedFiles: number;
   readonly durationMs: number;
 }
 
@@ -28,7 +28,8 @@ export interface QueueDamage {
   readonly toSequence: bigint;
   /** Acknowledged batches that are lost; undefined if unknown. */
   readonly batches: number | undefined;
-  readonly setAside: string;
+  /** Where a copy of the bytes is; undefined = there is none. */
+  readonly quarantineFile?: string | undefined;
 }
 
 /** Gauges, read at each scrape. */

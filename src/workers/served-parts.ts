@@ -6,7 +6,7 @@ import type { QuotaStore } from '../admission/port.ts';
 import type { Served } from '../channel/channel.ts';
 import type { GrantSource, StatisticsStore } from '../directory/port.ts';
 import type { Claims, HeldClaim } from '../ingest/ingest-replay.ts';
-import { AppError } from '../model/errors.ts';
+import { sendAgain } from '../model/errors.ts';
 import type { Queue } from '../queue/port.ts';
 import type { MainMethods } from './methods.ts';
 
@@ -44,7 +44,8 @@ export function serveParts(parts: SharedParts): ServedParts {
     methods: {
       async append(batch, payload) {
         const { layout, rows, owner, idempotency, seriesEpoch } = batch;
-        if (layout === 'metrics/1' && seriesEpoch !== parts.seriesEpoch()) throw labelsDeleted();
+        // The batch relies on labels of series that may have been deleted since.
+        if (layout === 'metrics/1' && seriesEpoch !== parts.seriesEpoch()) throw sendAgain();
         const appended = parts.queue.append({ layout, rows, payload }, owner, idempotency);
         pending.add(appended);
         try {
@@ -86,11 +87,4 @@ export function serveParts(parts: SharedParts): ServedParts {
 
 function nameOf(key: Uint8Array): string {
   return Buffer.from(key).toString('latin1');
-}
-
-/** The batch relies on labels of series that may have been deleted since. */
-function labelsDeleted(): AppError {
-  return new AppError('unavailable', 'cannot accept the request now: send it again', {
-    retryAfterSeconds: 1,
-  });
 }

@@ -1,4 +1,4 @@
-/** `weir quarantine` on the data directory of a real service: set aside, retried, stored once. */
+/** `weir quarantine` on the data directory of a real service: quarantined, retried, stored once. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -80,7 +80,7 @@ test('lists a refused batch; the next start stores it unless dropped', async () 
   for (const [index, name] of ['first', 'second'].entries()) {
     await sendBad(name);
     const isAside = async () => (await list()).length === index + 1;
-    await until(isAside, { what: `the ${name} batch to be set aside` });
+    await until(isAside, { what: `the ${name} batch to be quarantined` });
   }
   const [first, second] = (await list()) as [Listed, Listed];
   assert.equal(first.rows, 2);

@@ -137,7 +137,7 @@ test('stores each row once, whatever landed before and whenever the process dies
 });
 
 /** A log with one or more quarantined batches. */
-async function withSetAside(random: Random, batches = 1): Promise<SimulatedFileSystem> {
+async function withQuarantined(random: Random, batches = 1): Promise<SimulatedFileSystem> {
   const fs = new SimulatedFileSystem(random);
   const queue = await openQueue(fs);
   const drain = startDrain(queue, new FakeStore(random));
@@ -150,7 +150,7 @@ async function withSetAside(random: Random, batches = 1): Promise<SimulatedFileS
 
 test('a retried batch counts as backlog and holds the watermark', async () => {
   const random = new Random(3);
-  const fs = await withSetAside(random);
+  const fs = await withQuarantined(random);
   retryAll(fs);
   const queue = await openQueue(fs);
   assert.deepEqual([queue.status().batches, queue.status().quarantinedBatches], [1, 0]);
@@ -222,7 +222,7 @@ test('drains a batch that the log can no longer read, as received now', async ()
 
 test('reads retried batches together, within the limits', async () => {
   const random = new Random(7);
-  const fs = await withSetAside(random, 5);
+  const fs = await withQuarantined(random, 5);
   retryAll(fs);
   const queue = await openQueue(fs);
   const shard = shardOf(queue);
@@ -239,7 +239,7 @@ test('reads retried batches together, within the limits', async () => {
 
 test('completes a retry that a killed process began', async () => {
   const random = new Random(8);
-  const fs = await withSetAside(random, 2);
+  const fs = await withQuarantined(random, 2);
   const [whole = '', torn = ''] = listStems(fs, folder, '.batch');
   retryAll(fs);
   // Both were refused again, and one was not written completely.
@@ -259,7 +259,7 @@ test('completes a retry that a killed process began', async () => {
 
 test('an unreadable file blocks nothing and is reported', async () => {
   const random = new Random(9);
-  const fs = await withSetAside(random, 2);
+  const fs = await withQuarantined(random, 2);
   const [atOpen, later] = listStems(fs, folder, '.batch').map((stem) => `${folder}/${stem}.retry`);
   retryAll(fs);
   const unreadable = new Set([atOpen]);
@@ -282,7 +282,7 @@ test('an unreadable file blocks nothing and is reported', async () => {
 
 test('a file damaged meanwhile blocks nothing and is kept', async () => {
   const random = new Random(4);
-  const fs = await withSetAside(random);
+  const fs = await withQuarantined(random);
   retryAll(fs);
   const [stem = ''] = listStems(fs, folder, '.retry');
   const path = `${folder}/${stem}.retry`;
@@ -296,7 +296,7 @@ test('a file damaged meanwhile blocks nothing and is kept', async () => {
   assert.equal(store.rows.size, rows);
   assert.ok(fs.list(folder).includes(`${stem}.damaged`));
   assert.deepEqual(
-    reported.damage.map(({ kind, setAside, fromSequence }) => [kind, setAside, fromSequence]),
+    reported.damage.map(({ kind, quarantineFile, fromSequence }) => [kind, quarantineFile, fromSequence]),
     [['corrupt', `${folder}/${stem}.damaged`, BigInt(stem)]],
   );
   await drain.close();

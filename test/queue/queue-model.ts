@@ -236,14 +236,14 @@ class QueueModel {
     );
     assert.ok(this.#isFlipped, `batch ${sequence} is lost`);
     assert.ok(
-      isReported || this.#isSetAside(sequence),
+      isReported || this.#isQuarantined(sequence),
       `batch ${sequence} is lost and no report says so`,
     );
     entry.state = 'gone';
   }
 
-  /** Bytes cut off at a start are set aside first, even if that start is interrupted. */
-  #isSetAside(sequence: bigint): boolean {
+  /** Bytes cut off at a start are quarantined first, even if that start is interrupted. */
+  #isQuarantined(sequence: bigint): boolean {
     return this.#fs.list(`${directory}/quarantine`).some((name) => {
       const firstOfSegment = /^(\d+)-\d+\.damaged$/.exec(name)?.[1];
       return firstOfSegment !== undefined && BigInt(firstOfSegment) <= sequence;

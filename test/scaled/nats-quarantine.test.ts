@@ -8,7 +8,7 @@ import { createQueueNames, type NatsSettings } from '../../src/queue/nats/connec
 import { headers } from '../../src/queue/nats/messages.ts';
 import { openQuarantineStream } from '../../src/queue/nats/quarantine-stream.ts';
 import type { Queue, Shard } from '../../src/queue/port.ts';
-import type { Quarantine, SetAside } from '../../src/queue/quarantine.ts';
+import type { Quarantine, QuarantineEntry } from '../../src/queue/quarantine.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { captureTerminal } from '../cli/captured-terminal.ts';
 import { until } from '../harness/until.ts';
@@ -53,7 +53,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     await judged;
   }
 
-  async function setAside(...texts: readonly string[]): Promise<SetAside[]> {
+  async function quarantineTexts(...texts: readonly string[]): Promise<QuarantineEntry[]> {
     for (const text of texts) {
       await queue.append(toBatch(text, text.includes('large') ? 2_500_000 : undefined), owner);
     }
@@ -61,9 +61,9 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   }
 
   /** Waits for so many complete batches. */
-  async function untilThere(count: number): Promise<SetAside[]> {
-    let found: SetAside[] = [];
-    const isWhole = ({ reason }: SetAside) => !reason.endsWith(' pieces)');
+  async function untilThere(count: number): Promise<QuarantineEntry[]> {
+    let found: QuarantineEntry[] = [];
+    const isWhole = ({ reason }: QuarantineEntry) => !reason.endsWith(' pieces)');
     const isThere = async () => {
       found = await quarantine.list();
       return found.length === count && found.every(isWhole);
@@ -74,9 +74,9 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
 
   const released = (text: string) => work.released.filter((each) => each.text === text);
 
-  test('lists a batch that was set aside, and drains it as suspect after a retry', async () => {
+  test('lists a batch that was quarantined, and drains it as suspect after a retry', async () => {
     assert.deepEqual(await quarantine.list(), []);
-    const found = await setAside('bad small', 'bad large');
+    const found = await quarantineTexts('bad small', 'bad large');
     assert.deepEqual(
       found.map(({ batch, reason }) => ({ ...batch, reason })),
       Array(2).fill({ layout: 'logs/1', rows: 1, owner, reason: 'the store will not take it' }),
@@ -101,7 +101,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
 
   test('keeps a batch that is refused again after each retry', async () => {
     for (const text of ['bad small', 'bad large']) {
-      const [first] = await setAside(text);
+      const [first] = await quarantineTexts(text);
       const times = () => work.released.filter((each) => each.text === text);
       for (let round = 2; round < 5; round++) {
         await quarantine.retry(first!.id);
@@ -118,7 +118,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   });
 
   test('hands all copies of concurrent retries to one writer', async () => {
-    const [{ id }] = (await setAside('bad large')) as [SetAside];
+    const [{ id }] = (await quarantineTexts('bad large')) as [QuarantineEntry];
     isRefusing = false;
     const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
     const results = await Promise.allSettled([quarantine.retry(id), other.retry(id)]);
@@ -138,7 +138,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     const subject = createQueueNames(options.prefix).subject(0);
     connection.publish(subject, 'no frame', { headers: head });
     await connection.drain();
-    const [{ id, batch, reason }] = (await untilThere(1)) as [SetAside];
+    const [{ id, batch, reason }] = (await untilThere(1)) as [QuarantineEntry];
     assert.equal(batch, undefined);
     assert.match(reason, /not a frame/);
     await assert.rejects(quarantine.retry(id), /cannot retry message-1: .*drop it/);
@@ -151,7 +151,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   test('treats a retried batch as another one while the first is unreleased', async () => {
     const gate = Promise.withResolvers<void>();
     judged = gate.promise;
-    const [{ id }] = (await setAside('bad small')) as [SetAside];
+    const [{ id }] = (await quarantineTexts('bad small')) as [QuarantineEntry];
     isRefusing = false;
     await quarantine.retry(id);
     await until(async () => (await waiting()) >= 2, { what: 'the copy to be delivered' });
@@ -175,8 +175,8 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     });
   }
 
-  test('lists a batch that is set aside again after a removal', async () => {
-    const [{ id }] = (await setAside('bad small')) as [SetAside];
+  test('lists a batch that is quarantined again after a removal', async () => {
+    const [{ id }] = (await quarantineTexts('bad small')) as [QuarantineEntry];
     const what = 'it to be released';
     const { batch, shard: name } = await until(() => released('bad small')[0], { what });
     const shard = work.shards.find(({ fencingToken }) => fencingToken.shard === name)!;
@@ -192,7 +192,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
     const names = createQueueNames(options.prefix);
     const onlooker = await openQuarantineStream(options, createInstruments('silent'), 'look');
     for (const again of ['retry', 'drop', 'list'] as const) {
-      const [{ id }] = (await setAside('bad large')) as [SetAside];
+      const [{ id }] = (await quarantineTexts('bad large')) as [QuarantineEntry];
       const count = await withManager([server.url], async ({ streams }) => {
         const { state } = await streams.info(names.quarantineStream);
         await streams.deleteMessage(names.quarantineStream, state.first_seq, false);
@@ -212,7 +212,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   });
 
   test('reports a batch that another operator has removed', async () => {
-    const [{ id }] = (await setAside('bad large')) as [SetAside];
+    const [{ id }] = (await quarantineTexts('bad large')) as [QuarantineEntry];
     const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
     await other.drop(id);
     await other.close();
@@ -224,7 +224,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   });
 
   test('retries all batches even if one fails', async () => {
-    const found = await setAside('bad 1', 'bad large', 'bad 2');
+    const found = await quarantineTexts('bad 1', 'bad large', 'bad 2');
     const large = found.find(({ bytes }) => bytes > 1000)!;
     const names = createQueueNames(options.prefix);
     await withManager([server.url], async (manager) => {
@@ -258,7 +258,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
 
   test('reads the stream once for any number of drops', async () => {
     const count = 20;
-    const found = await setAside(...Array.from({ length: count }, (_, index) => `bad ${index}`));
+    const found = await quarantineTexts(...Array.from({ length: count }, (_, index) => `bad ${index}`));
     const connection = await connect({ servers: [server.url] });
     const { quarantineStream } = createQueueNames(options.prefix);
     const reads = connection.subscribe(`$JS.API.STREAM.MSG.GET.${quarantineStream}`);
@@ -273,7 +273,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   });
 
   test('lists a frame with a changed body as damaged', async () => {
-    const [{ id }] = (await setAside('bad small')) as [SetAside];
+    const [{ id }] = (await quarantineTexts('bad small')) as [QuarantineEntry];
     const names = createQueueNames(options.prefix);
     await withManager([server.url], async (manager) => {
       const { streams } = manager;
@@ -298,7 +298,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   });
 
   test('keeps a batch in quarantine if its shard is full', async () => {
-    const [{ id }] = (await setAside('bad large')) as [SetAside];
+    const [{ id }] = (await quarantineTexts('bad large')) as [QuarantineEntry];
     const small = { ...options, maxBacklogBytes: 200_000, timeoutMs: 300 };
     const full = await openQueue(small);
     await full.close();

@@ -46,7 +46,7 @@ suite('the quarantine of the scaled-out set', { skip: missingServers() }, () => 
     );
     const events = ['bad', 'with it'].map((message) => ({ message }));
     assert.equal((await service.postLogs(events)).status, 202);
-    await until(async () => (await list()).length === 1, { what: 'the batch to be set aside' });
+    await until(async () => (await list()).length === 1, { what: 'the batch to be quarantined' });
     const [{ id, rows }] = (await list()) as [{ id: string; rows: number }];
     assert.equal(rows, 2);
 

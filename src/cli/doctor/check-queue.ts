@@ -67,11 +67,11 @@ function judgeQueue(check: string, metric: Metric): Finding {
     const advice = 'the store is slow or unreachable: check its log and its load';
     return warning(check, says, advice);
   }
-  const setAside = gauge('quarantined_batches');
-  if (setAside === 0) return found(check, says);
+  const quarantined = gauge('quarantined_batches');
+  if (quarantined === 0) return found(check, says);
   const advice =
     'the store refused them: weir quarantine list shows why; see docs/runbook-damage.md';
-  return warning(check, `${says}; ${setAside} batches set aside`, advice);
+  return warning(check, `${says}; ${quarantined} batches in quarantine`, advice);
 }
 
 /** @param up undefined where the store is on a server. */

@@ -9,14 +9,15 @@ import { AppError } from '../../model/errors.ts';
 import { toError } from '../../std/error-text.ts';
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { decodeFrame, encodeFrame, measureFrame } from '../frame.ts';
-import type {
-  IdempotencyRecord,
-  QueueStatus,
-  RememberedAnswer,
-  Taken,
-  TakeLimits,
+import {
+  type IdempotencyRecord,
+  type QueueStatus,
+  refuseTooLarge,
+  type RememberedAnswer,
+  type Taken,
+  type TakeLimits,
 } from '../port.ts';
-import { Backlog, type QueuedBatch } from './backlog.ts';
+import { Backlog, type DiskRange, type QueuedBatch } from './backlog.ts';
 import { Capacity, type Refusal, toUnavailable } from './capacity.ts';
 import { GroupWriter } from './group-writer.ts';
 import { KeyTable } from './key-table.ts';
@@ -40,7 +41,6 @@ export interface DiskQueueOptions extends DiskQueueSettings {
 
 const nanosPerMs = 1_000_000n;
 const hourMs = 60 * 60 * 1000;
-const maxBatchBytes = 128 * 1024 * 1024;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 export class DiskQueue {
@@ -93,7 +93,7 @@ export class DiskQueue {
     owner: BatchOwner,
     idempotency?: IdempotencyRecord,
   ): Promise<{ readonly sequence: bigint; readonly receivedAtNanos: bigint }> {
-    rejectTooLarge(content.payload.length);
+    refuseTooLarge(content.payload.length);
     const refusal = this.#refusal();
     if (refusal !== undefined) throw this.#refuse(refusal);
     const sequence = this.#nextSequence++;
@@ -138,7 +138,7 @@ export class DiskQueue {
       const batches =
         range === undefined
           ? this.#backlog.takeFromMemory(limits)
-          : await this.#takeFromDisk(limits);
+          : await this.#takeFromDisk(range, limits);
       const first = batches[0];
       if (first !== undefined) {
         const suspect = first.batch.id.sequence < this.#firstOwnSequence;
@@ -223,9 +223,7 @@ export class DiskQueue {
     this.#wakeTaker?.();
   }
 
-  async #takeFromDisk(limits: TakeLimits): Promise<QueuedBatch[]> {
-    const range = this.#backlog.diskRange;
-    if (range === undefined) return [];
+  async #takeFromDisk(range: DiskRange, limits: TakeLimits): Promise<QueuedBatch[]> {
     // Batches of a previous process are suspect, and are not taken together with others.
     const isOwn = range.fromSequence >= this.#firstOwnSequence;
     const untilSequence =
@@ -282,13 +280,4 @@ export class DiskQueue {
       retryAfterSeconds: 3,
     });
   }
-}
-
-function rejectTooLarge(payloadBytes: number): void {
-  if (payloadBytes <= maxBatchBytes) return;
-  throw new AppError(
-    'too_large',
-    `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
-      'send smaller batches',
-  );
 }

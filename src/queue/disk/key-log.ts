@@ -231,6 +231,5 @@ function describeLostKeys(link: Link, intactBytes: number): QueueDamage {
     fromSequence: 0n,
     toSequence: 0n,
     batches: 0,
-    setAside: '',
   };
 }

@@ -141,8 +141,8 @@ function report(
   const { syncedMark } = recovery;
   if (isUnusable(checkpoint)) telemetry.checkpointUnusable({ state: checkpoint });
   if (isUnusable(syncedMark)) telemetry.syncedMarkUnusable({ state: syncedMark });
-  const { quarantinedBatches, setAsideFiles } = recovery;
-  telemetry.opened({ ...where, batches, rows, bytes, quarantinedBatches, setAsideFiles });
+  const { quarantinedBatches, damagedFiles } = recovery;
+  telemetry.opened({ ...where, batches, rows, bytes, quarantinedBatches, damagedFiles });
 }
 
 function isUnusable(state: RecordState): state is 'absent' | 'damaged' | 'foreign' {

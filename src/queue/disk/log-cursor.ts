@@ -5,7 +5,7 @@ import { larger } from '../../std/big-integers.ts';
 import type { FrameReader, Gap } from './frame-reader.ts';
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import type { LogPaths } from './log-directory.ts';
-import { setAside } from './quarantine-folder.ts';
+import { quarantineBytes } from './quarantine-folder.ts';
 import { readerOf, type Segment } from './segment.ts';
 
 export interface ReadRequest {
@@ -129,7 +129,7 @@ export class LogCursor {
         fromSequence: afterSequence + 1n,
         toSequence,
         batches: isTorn ? undefined : Number(toSequence - afterSequence),
-        setAside: this.#trySetAside(segment, gap),
+        quarantineFile: this.#tryQuarantine(segment, gap),
       });
       place.reported = toSequence;
     }
@@ -137,11 +137,11 @@ export class LogCursor {
   }
 
   /** A full disk must not block the intact batches. */
-  #trySetAside(segment: Segment, gap: Gap): string {
+  #tryQuarantine(segment: Segment, gap: Gap): string | undefined {
     try {
-      return setAside(this.#fs, this.#paths.quarantine, segment, gap);
+      return quarantineBytes(this.#fs, this.#paths.quarantine, segment, gap);
     } catch {
-      return '';
+      return undefined;
     }
   }
 }
@@ -176,6 +176,5 @@ function describeLost(
     fromSequence: afterSequence + 1n,
     toSequence: segment.lastSequence,
     batches: Number(segment.lastSequence - afterSequence),
-    setAside: '',
   };
 }

@@ -57,7 +57,7 @@ export interface Recovery {
   readonly syncedMark: RecordState;
   readonly quarantinedBatches: number;
   /** Files of bytes without a readable batch. */
-  readonly setAsideFiles: number;
+  readonly damagedFiles: number;
   readonly freeBytes: number;
   /** Chunks of remembered idempotency keys, oldest first. */
   readonly keyChunks: readonly Uint8Array<ArrayBuffer>[];

@@ -23,7 +23,6 @@ export function describeSeal(segment: Segment, { end, lastSequence }: SegmentSum
     fromSequence: lastSequence + 1n,
     toSequence: lastSequence,
     batches: 0,
-    setAside: '',
   };
 }
 
@@ -35,7 +34,7 @@ export function describeEnd(
   segment: Segment,
   { summary, gaps }: Scan,
   known: { readonly synced: Synced | undefined; readonly released: bigint },
-): Omit<QueueDamage, 'setAside'> | undefined {
+): QueueDamage | undefined {
   const { synced, released } = known;
   const tail = gaps.find((gap) => gap.offset >= summary.end);
   const after = summary.lastSequence > released ? summary.lastSequence : released;
@@ -107,7 +106,6 @@ function describeGap(
     fromSequence: after + 1n,
     toSequence: to,
     batches: isCounted ? Number(upTo - before) : undefined,
-    setAside: '',
   };
 }
 

@@ -22,7 +22,7 @@ import {
   isBodyIntact,
   readFrameHeader,
 } from '../frame.ts';
-import { notABatch, notSetAside, type Quarantine, type SetAside } from '../quarantine.ts';
+import { notABatch, notInQuarantine, type Quarantine, type QuarantineEntry } from '../quarantine.ts';
 import { pathsOf } from './log-directory.ts';
 import type { Segment } from './segment.ts';
 
@@ -61,7 +61,7 @@ export function writeBatch(fs: FileSystem, folder: string, frame: Buffer, reason
 }
 
 /** Keeps a copy of bytes of a segment that hold no readable frame. @returns its path */
-export function setAside(
+export function quarantineBytes(
   fs: FileSystem,
   folder: string,
   segment: Pick<Segment, 'path' | 'firstSequence'>,
@@ -116,7 +116,7 @@ function isIntact(fs: FileSystem, folder: string, name: string): boolean {
 interface Entry {
   readonly stem: string;
   readonly files: readonly string[];
-  readonly shown: SetAside;
+  readonly shown: QuarantineEntry;
 }
 
 interface Place {
@@ -138,7 +138,7 @@ export function openQuarantineFolder(directory: string): Quarantine {
 
   function find(id: string): Entry {
     const found = entries().get(id);
-    if (found === undefined) throw notSetAside(id);
+    if (found === undefined) throw notInQuarantine(id);
     return found;
   }
 
@@ -176,7 +176,7 @@ function readEntries(place: Place): Entry[] {
   ];
   return entries
     .filter((entry) => entry !== undefined)
-    .sort((a, b) => a.shown.setAsideAtMs - b.shown.setAsideAtMs);
+    .sort((a, b) => a.shown.quarantinedAtMs - b.shown.quarantinedAtMs);
 }
 
 function namesIn({ fs, folder }: Place): string[] {
@@ -189,7 +189,7 @@ function namesIn({ fs, folder }: Place): string[] {
 }
 
 /** @returns undefined where a service has removed it meanwhile */
-function describeBatch(place: Place, stem: string, retry: SetAside['retry']): Entry | undefined {
+function describeBatch(place: Place, stem: string, retry: QuarantineEntry['retry']): Entry | undefined {
   const name = stem + (retry === 'no' ? batchSuffix : retrySuffix);
   const { batch, failure } = tryRead(place, name);
   const file = statFile(place, name);
@@ -229,9 +229,9 @@ function describeDamaged(
 function statFile(
   { folder }: Place,
   name: string,
-): Pick<SetAside, 'bytes' | 'setAsideAtMs'> | undefined {
+): Pick<QuarantineEntry, 'bytes' | 'quarantinedAtMs'> | undefined {
   const stats = statSync(join(folder, name), { throwIfNoEntry: false });
-  return stats && { bytes: stats.size, setAsideAtMs: Math.floor(stats.mtimeMs) };
+  return stats && { bytes: stats.size, quarantinedAtMs: Math.floor(stats.mtimeMs) };
 }
 
 /** An unreadable file must not hide the others. */

@@ -31,7 +31,7 @@ import {
   damagedSuffix,
   finishRetries,
   listStems,
-  setAside,
+  quarantineBytes,
 } from './quarantine-folder.ts';
 import {
   type Checkpoint,
@@ -123,7 +123,7 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
       checkpoint: toState(state),
       syncedMark: toState(markState),
       quarantinedBatches: listStems(fs, paths.quarantine, batchSuffix).length,
-      setAsideFiles: listStems(fs, paths.quarantine, damagedSuffix).length,
+      damagedFiles: listStems(fs, paths.quarantine, damagedSuffix).length,
       freeBytes: fs.freeBytes(paths.root),
       keyChunks: keyChunks.map((chunk) => new Uint8Array(chunk)),
     },
@@ -186,7 +186,12 @@ function finishSegments(
       } else {
         const synced = syncedOf(segment, log.synced);
         const end = describeEnd(segment, scan, { synced, released: log.released });
-        if (end !== undefined) damage.push({ ...end, setAside: keepEnd(fs, paths, segment, end) });
+        if (end !== undefined) {
+          // Before they are cut off.
+          const hasBytes = end.bytes > 0;
+          const quarantineFile = hasBytes && quarantineBytes(fs, paths.quarantine, segment, end);
+          damage.push({ ...end, ...(quarantineFile && { quarantineFile }) });
+        }
         if (scan.summary.batches === 0) {
           empty.push(segment);
           continue;
@@ -208,16 +213,6 @@ function boundByNext(segment: Segment, summary: SegmentSummary, next: Segment): 
   const lastSequence = last > summary.lastSequence ? last : summary.lastSequence;
   const end = segment.fileBytes;
   return { ...segment, ...summary, lastSequence, end, tornFrom: end };
-}
-
-/** Copies the bytes before they are cut off. */
-function keepEnd(
-  fs: FileSystem,
-  paths: LogPaths,
-  segment: Segment,
-  end: Pick<QueueDamage, 'offset' | 'bytes'>,
-): string {
-  return end.bytes === 0 ? '' : setAside(fs, paths.quarantine, segment, end);
 }
 
 function moveKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {

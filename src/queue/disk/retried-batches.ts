@@ -118,10 +118,10 @@ export class RetriedBatches {
   /** To be called once these are stored or quarantined again; durable on return. */
   done(batches: readonly StampedBatch[]): void {
     const { fs, folder } = this.#place;
-    const setAside = new Set(listStems(fs, folder, batchSuffix));
+    const again = new Set(listStems(fs, folder, batchSuffix));
     const stems = batches.flatMap((batch) => this.#taken.get(batch)?.stem ?? []);
     const names = stems.flatMap((stem) =>
-      setAside.has(stem) ? [stem + retrySuffix] : namesOf(stem),
+      again.has(stem) ? [stem + retrySuffix] : namesOf(stem),
     );
     removeFiles(fs, folder, names);
     for (const batch of batches) this.#taken.delete(batch);
@@ -166,8 +166,8 @@ function measure(place: Place, stem: string): Waiting | undefined {
 }
 
 function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: number): undefined {
-  const setAside = join(folder, stem + damagedSuffix);
-  fs.rename(join(folder, stem + retrySuffix), setAside);
+  const quarantineFile = join(folder, stem + damagedSuffix);
+  fs.rename(join(folder, stem + retrySuffix), quarantineFile);
   fs.syncDirectory(folder);
   const sequence = /^\d+$/.test(stem) ? BigInt(stem) : 0n;
   telemetry.damageFound({
@@ -178,7 +178,7 @@ function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: numb
     fromSequence: sequence,
     toSequence: sequence,
     batches: 1,
-    setAside,
+    quarantineFile,
   });
 }
 

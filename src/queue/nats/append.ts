@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { crc32c } from '@node-rs/crc32';
-import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
-import { AppError } from '../../model/errors.ts';
+import type { Batch, BatchOwner, StampedBatch } from '../../model/batch.ts';
+import type { AppError } from '../../model/errors.ts';
 import { freeMemory, ownMemory } from '../../std/free-memory.ts';
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
-import type { Appended, IdempotencyRecord } from '../port.ts';
+import { type Appended, type IdempotencyRecord, refuseTooLarge } from '../port.ts';
 import type { NatsLink } from './connection.ts';
 import { queueUnavailable } from './faults.ts';
 import type { ClaimedKey, IdempotencyKeys } from './idempotency-keys.ts';
@@ -25,7 +25,6 @@ export interface Appender {
   idle(): Promise<void>;
 }
 
-const maxBatchBytes = 128 * 1024 * 1024;
 /** Unacknowledged payloads; admission usually stops far below. */
 const maxPendingBytes = 512 * 1024 * 1024;
 /** Added to the load of a shard without a known holder. */
@@ -52,8 +51,6 @@ export function createAppender(parts: AppenderParts): Appender {
   const settling = new Set<Promise<void>>();
   const choose = createShardChoice(writers.length, (shard) => shardLoad(parts, shard));
 
-  const nextId = (): BatchId => ({ writer, sequence: sequence++ });
-
   async function append(
     content: Content,
     owner: BatchOwner,
@@ -63,7 +60,10 @@ export function createAppender(parts: AppenderParts): Appender {
     const payloadBytes = content.payload.length;
     await requireReachable();
     const shard = choose(content, owner);
-    const batch = toBatch(nextId(), content, owner);
+    // The stream sets its time of receipt.
+    const { layout, rows, payload } = content;
+    const id = { writer, sequence: sequence++ };
+    const batch = { id, receivedAtNanos: 0n, owner, layout, rows, payload };
     let appended: Appended = {};
     if (record === undefined) await writers[shard]!.write({ batch });
     else appended = await appendIdempotent(batch, shard, record);
@@ -147,20 +147,6 @@ function startFreshness(link: NatsLink): () => boolean {
   const startedAt = performance.now();
   const lost = link.lost();
   return () => !lost.aborted && performance.now() - startedAt < freshMs;
-}
-
-function toBatch(id: BatchId, { layout, rows, payload }: Content, owner: BatchOwner): StampedBatch {
-  // The stream sets its time of receipt.
-  return { id, receivedAtNanos: 0n, owner, layout, rows, payload };
-}
-
-function refuseTooLarge(payloadBytes: number): void {
-  if (payloadBytes <= maxBatchBytes) return;
-  throw new AppError(
-    'too_large',
-    `cannot queue ${payloadBytes} bytes at once: the limit is ${maxBatchBytes}; ` +
-      'send smaller batches',
-  );
 }
 
 /**

@@ -329,7 +329,7 @@ test('treats a batch that returns from quarantine as another, suspect batch', ()
     ...framesOf(1, makeFrame(1)),
     timeNanos: 3n * hourNanos,
   }).batches;
-  assembler.setAside(first!.batch);
+  assembler.quarantined(first!.batch);
   const later = { ...framesOf(2, makeFrame(1)), timeNanos: 9n * hourNanos };
   const [again] = assembler.add(later).batches;
   assert.equal(again?.isSuspect, true);
@@ -343,17 +343,17 @@ test('treats a batch that returns from quarantine as another, suspect batch', ()
   assert.deepEqual(assembler.done([again]), [2, 3]);
 });
 
-test('does not mark another held batch with the same id as set aside', () => {
+test('does not mark another held batch with the same id as quarantined', () => {
   const assembler = new Assembler(0n);
   const [first] = assembler.add(framesOf(1, makeFrame(1))).batches;
-  assembler.setAside(first!.batch);
+  assembler.quarantined(first!.batch);
   const [again] = assembler.add(framesOf(2, makeFrame(1))).batches;
-  assembler.setAside(first!.batch);
+  assembler.quarantined(first!.batch);
   assert.deepEqual(assembler.add(framesOf(3, makeFrame(1))).batches, []);
   assert.deepEqual(assembler.done([again!]), [2, 3]);
 });
 
-test('keeps the first time of a batch that is set aside repeatedly', () => {
+test('keeps the first time of a batch that is quarantined repeatedly', () => {
   const assembler = new Assembler(0n);
   let copiesSinceNanos: bigint | undefined;
   for (let round = 0; round < 5; round++) {
@@ -363,7 +363,7 @@ test('keeps the first time of a batch that is set aside repeatedly', () => {
       timeNanos,
       copiesSinceNanos,
     }).batches;
-    assembler.setAside(held!.batch);
+    assembler.quarantined(held!.batch);
     copiesSinceNanos = storedSince(held!.batch);
     assert.equal(copiesSinceNanos, 3n * hourNanos);
     assembler.done([held!]);

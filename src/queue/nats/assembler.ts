@@ -54,7 +54,7 @@ export class Assembler {
   /** By batch id, to find what was published twice. */
   readonly #batches = new Map<string, HeldBatch>();
   /** Batches that are in quarantine. */
-  readonly #setAside = new WeakSet<HeldBatch>();
+  readonly #quarantined = new WeakSet<HeldBatch>();
   /** By message: how many of its batches are unfinished. */
   readonly #parts = new Map<number, number>();
 
@@ -82,9 +82,9 @@ export class Assembler {
    * To be called before a batch is put into quarantine: a later message with it may come from a
    * retry there, and then is another batch.
    */
-  setAside(batch: StampedBatch): void {
+  quarantined(batch: StampedBatch): void {
     const held = this.#batches.get(toKey(batch));
-    if (held?.batch.receivedAtNanos === batch.receivedAtNanos) this.#setAside.add(held);
+    if (held?.batch.receivedAtNanos === batch.receivedAtNanos) this.#quarantined.add(held);
   }
 
   /**
@@ -157,7 +157,7 @@ export class Assembler {
     const decoded = decodeFrame(frame);
     const key = toKey(decoded);
     const known = this.#batches.get(key);
-    if (known !== undefined && !this.#setAside.has(known)) {
+    if (known !== undefined && !this.#quarantined.has(known)) {
       known.messages.push(...messages);
       return undefined;
     }

@@ -5,7 +5,7 @@
  */
 import type { BatchId } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import type { IdempotencyRecord, RememberedAnswer } from '../port.ts';
+import { type IdempotencyRecord, type RememberedAnswer, requireSameBody } from '../port.ts';
 import type { Bucket } from './bucket.ts';
 
 /** The entry of a key. */
@@ -52,7 +52,7 @@ export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>): Id
       const entry = await keys.get(name);
       if (entry === undefined) throw keyExpired();
       const found = decodeClaim(entry.value);
-      refuseOtherBody(record.bodyDigest, found.bodyDigest);
+      requireSameBody(record.bodyDigest, found.bodyDigest);
       const { id, shard, isDone, bodyDigest, answer } = found;
       const held = { id, shard, isDone, revision: entry.revision };
       // This request's claim, if its acknowledgement was lost.
@@ -71,15 +71,6 @@ export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>): Id
       return isDone ? { bodyDigest, answer } : undefined;
     },
   };
-}
-
-function refuseOtherBody(now: Uint8Array, first: Uint8Array): void {
-  if (Buffer.compare(now, first) === 0) return;
-  throw new AppError(
-    'malformed',
-    'cannot use this Idempotency-Key: it came with another body before; a new body needs a new key',
-    { parameter: 'Idempotency-Key' },
-  );
 }
 
 function keyExpired(): AppError {

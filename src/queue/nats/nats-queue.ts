@@ -55,7 +55,7 @@ export async function openNatsQueue(
   const keys = createIdempotencyKeys(await bucket(link.names.keys));
   const signals = await bucket(link.names.signals);
   const signal = createSeriesSignal(link, signals);
-  const progress = parts.adopt(openProgress(link), (it) => it.close());
+  const { board: progress } = parts.adopt(openProgress(link), (it) => it.close());
   let boundStore: string | undefined;
   async function restore(): Promise<void> {
     await provision(link, events);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { StampedBatch } from '../../model/batch.ts';
 import { createQueueNames, type NatsLink } from './connection.ts';
-import { ProgressView, ProgressPublisher, type ShardProgress } from './progress.ts';
+import { ProgressBoard, ProgressPublisher, type ShardProgress } from './progress.ts';
 
 interface Telling {
   readonly shard?: number;
@@ -15,7 +15,7 @@ interface Telling {
   readonly newest?: Record<string, number>;
 }
 
-function tell(view: ProgressView, { shard = 0, epoch = 1, number, at, newest = {} }: Telling) {
+function tell(view: ProgressBoard, { shard = 0, epoch = 1, number, at, newest = {} }: Telling) {
   const receipts = Object.entries(newest).map(([id, nanos]) => [id, String(nanos)] as const);
   view.apply({
     shard,
@@ -27,7 +27,7 @@ function tell(view: ProgressView, { shard = 0, epoch = 1, number, at, newest = {
 }
 
 test('the watermark is the lowest of all shards, once each has reported', () => {
-  const view = new ProgressView(2);
+  const view = new ProgressBoard(2);
   tell(view, { shard: 0, number: 0, at: 100 });
   assert.equal(view.watermarkNanos(), 0n);
   tell(view, { shard: 1, number: 0, at: 70 });
@@ -38,7 +38,7 @@ test('the watermark is the lowest of all shards, once each has reported', () => 
 });
 
 test('the watermark never decreases with a new or late writer', () => {
-  const view = new ProgressView(1);
+  const view = new ProgressBoard(1);
   tell(view, { epoch: 5, number: 9, at: 100 });
   tell(view, { epoch: 6, number: 0, at: 90 });
   assert.equal(view.watermarkNanos(), 100n);
@@ -47,7 +47,7 @@ test('the watermark never decreases with a new or late writer', () => {
 });
 
 test('shards unknown to this node count once they have reported', () => {
-  const view = new ProgressView(1);
+  const view = new ProgressBoard(1);
   tell(view, { number: 0, at: 100 });
   assert.equal(view.watermarkNanos(), 100n);
   tell(view, { shard: 7, number: 0, at: 50 });
@@ -59,7 +59,7 @@ test('shards unknown to this node count once they have reported', () => {
 });
 
 test('the newest receipt of a stream is as published if no message was lost', () => {
-  const view = new ProgressView(1);
+  const view = new ProgressBoard(1);
   tell(view, { number: 0, at: 10 });
   tell(view, { number: 1, at: 50, newest: { a: 40 } });
   tell(view, { number: 2, at: 60, newest: { b: 55 } });
@@ -70,7 +70,7 @@ test('the newest receipt of a stream is as published if no message was lost', ()
 });
 
 test('a receipt of any stream applies to all', () => {
-  const view = new ProgressView(1);
+  const view = new ProgressBoard(1);
   tell(view, { number: 0, at: 10 });
   tell(view, { number: 1, at: 50, newest: { '*': 50 } });
   assert.equal(view.newestReceiptNanos('c'), 50n);
@@ -86,7 +86,7 @@ test('receipts cover the watermark whichever messages are lost', () => {
   );
   fc.assert(
     fc.property(tellings, (each) => {
-      const view = new ProgressView(1);
+      const view = new ProgressBoard(1);
       const stored: Record<string, bigint> = { a: 0n, b: 0n, c: 0n };
       let epoch = 1;
       let number = 0;

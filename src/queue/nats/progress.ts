@@ -20,30 +20,16 @@ export interface ShardProgress {
   readonly newestReceipts: Readonly<Record<string, string>>;
 }
 
-export interface ProgressBoard extends Progress {
-  /** Unix ns: watermark of one shard; 0 before the first message. */
-  shardNanos(shard: number): bigint;
-  /** Highest epoch of one shard; 0 before the first message. */
-  shardEpoch(shard: number): bigint;
-  close(): void;
-}
-
 /** The watermark is 0 until a message of each shard was received. */
-export function openProgress({ connection, names, settings }: NatsLink): ProgressBoard {
-  const view = new ProgressView(settings.shards);
+export function openProgress({ connection, names, settings }: NatsLink) {
+  const board = new ProgressBoard(settings.shards);
   const subscription = connection.subscribe(names.progress('*'), {
     callback(error, message) {
       const progress = error === null ? parse(message.data) : undefined;
-      if (progress !== undefined) view.apply(progress);
+      if (progress !== undefined) board.apply(progress);
     },
   });
-  return {
-    watermarkNanos: () => view.watermarkNanos(),
-    newestReceiptNanos: (streamId) => view.newestReceiptNanos(streamId),
-    shardNanos: (shard) => view.shardNanos(shard),
-    shardEpoch: (shard) => view.shardEpoch(shard),
-    close: () => subscription.unsubscribe(),
-  };
+  return { board, close: () => subscription.unsubscribe() };
 }
 
 interface ShardView {
@@ -52,7 +38,7 @@ interface ShardView {
   readonly watermarkNanos: bigint;
 }
 
-export class ProgressView implements Progress {
+export class ProgressBoard implements Progress {
   readonly #expected: number;
   /** More than expected while shards are being added. */
   readonly #shards = new Map<number, ShardView>();
@@ -87,10 +73,12 @@ export class ProgressView implements Progress {
     this.#advance();
   }
 
+  /** Unix ns: watermark of one shard; 0 before the first message. */
   shardNanos(shard: number): bigint {
     return this.#shards.get(shard)?.watermarkNanos ?? 0n;
   }
 
+  /** Highest epoch of one shard; 0 before the first message. */
   shardEpoch(shard: number): bigint {
     return this.#shards.get(shard)?.epoch ?? 0n;
   }

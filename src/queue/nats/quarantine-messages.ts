@@ -11,7 +11,7 @@ import {
   measureFrame,
   readFrameHeader,
 } from '../frame.ts';
-import type { SetAside } from '../quarantine.ts';
+import type { QuarantineEntry } from '../quarantine.ts';
 import { storedSince } from './assembler.ts';
 import type { NatsLink } from './connection.ts';
 import { headers, headroomBytes, messageKinds, readChunk } from './messages.ts';
@@ -32,7 +32,7 @@ const maxReasonLength = 1000;
  * stable message id, NATS would also drop a batch that had been retried meanwhile.
  * @throws Error if JetStream did not acknowledge all of it
  */
-export async function setAside(link: NatsLink, quarantined: Quarantined): Promise<void> {
+export async function quarantine(link: NatsLink, quarantined: Quarantined): Promise<void> {
   const { id, shard, bytes, reason } = quarantined;
   const chunkBytes = (link.connection.info?.max_payload ?? 1_048_576) - headroomBytes;
   const count = Math.max(1, Math.ceil(bytes.length / chunkBytes));
@@ -54,7 +54,7 @@ export async function setAside(link: NatsLink, quarantined: Quarantined): Promis
 
 /**
  * The frame's time is that since when rows of the batch may be stored: a retry looks them up from
- * then on. The id contains the time of receipt, so that a batch that is set aside again after a
+ * then on. The id contains the time of receipt, so that a batch that is quarantined again after a
  * retry is not joined with its earlier pieces.
  */
 export function toQuarantined(batch: StampedBatch, shard: number, reason: string): Quarantined {
@@ -76,7 +76,7 @@ function toHeaderText(reason: string): string {
 
 /** One frame, or damaged bytes. */
 export interface Kept {
-  readonly shown: SetAside;
+  readonly shown: QuarantineEntry;
   /** Unix ns since when its rows may be stored. */
   readonly sinceNanos: bigint;
   /** Stream sequences: the pieces in order, then duplicates. */
@@ -93,7 +93,7 @@ export interface Kept {
 /** Joins the messages of each frame, in the order of arrival. */
 export async function joinPieces(messages: AsyncIterable<StoredMsg>): Promise<Kept[]> {
   const pieces = await Array.fromAsync(messages, toPiece);
-  // After a change of max_payload, a batch that is set aside again has another count of pieces.
+  // After a change of max_payload, a batch that is quarantined again has another count of pieces.
   const frames = Map.groupBy(pieces, ({ upload, count }) => `${upload} ${count}`);
   return [...frames.values()].map(describe);
 }
@@ -101,7 +101,7 @@ export async function joinPieces(messages: AsyncIterable<StoredMsg>): Promise<Ke
 /** A message without its body. */
 interface Piece {
   readonly sequence: number;
-  readonly setAsideAtMs: number;
+  readonly quarantinedAtMs: number;
   /** The same for all pieces of one frame. */
   readonly upload: string;
   readonly index: number;
@@ -122,7 +122,7 @@ function toPiece({ seq, time, header, data }: StoredMsg): Piece {
   const mayBegin = index === 0 && !(count === 1 && isDamaged(data));
   return {
     sequence: seq,
-    setAsideAtMs: time.getTime(),
+    quarantinedAtMs: time.getTime(),
     upload,
     index,
     count,
@@ -149,7 +149,7 @@ function describe(pieces: readonly Piece[]): Kept {
   return {
     shown: {
       id: batch === undefined ? toFallbackId(first, isPartlyRemoved) : toId(batch.id),
-      setAsideAtMs: first.setAsideAtMs,
+      quarantinedAtMs: first.quarantinedAtMs,
       bytes,
       reason: isComplete
         ? first.reason

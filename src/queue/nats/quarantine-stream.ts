@@ -1,6 +1,6 @@
 /**
  * The quarantine of a queue at NATS for an operator, while nodes run. A batch is one message or
- * several, and may be stored twice if its writer failed while it was set aside.
+ * several, and may be stored twice if its writer failed meanwhile.
  */
 import type { StoredMsg } from '@nats-io/jetstream';
 import { smaller } from '../../std/big-integers.ts';
@@ -9,7 +9,7 @@ import { randomBase32 } from '../../std/random-id.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
 import { createNatsEvents } from '../../telemetry/queue-events.ts';
 import { decodeFrameHeader, isBodyIntact, readFrameHeader } from '../frame.ts';
-import { notABatch, notSetAside, type Quarantine } from '../quarantine.ts';
+import { notABatch, notInQuarantine, type Quarantine } from '../quarantine.ts';
 import { type NatsLink, type NatsSettings, openNatsLink } from './connection.ts';
 import { errorCodes, type FaultKind, hasCode, toPublishFault } from './faults.ts';
 import { toBatchName } from './messages.ts';
@@ -45,17 +45,17 @@ export async function openQuarantineStream(
   async function find(id: string): Promise<readonly Kept[]> {
     if (!known.has(id)) await refresh();
     const found = known.get(id);
-    if (found === undefined) throw notSetAside(id);
+    if (found === undefined) throw notInQuarantine(id);
     return found;
   }
 
-  async function requeue(id: string, found: readonly [Kept, ...Kept[]]): Promise<void> {
+  async function requeue(id: string, found: readonly Kept[], shard: number): Promise<void> {
     const frame = await readFrame(messages, id, found);
     const since = found.map(({ sinceNanos }) => sinceNanos).reduce((a, b) => smaller(a, b));
     // A new message id: NATS may still know that of the batch, and would drop the message.
     const name = `${toBatchName(decodeFrameHeader(frame, 0))}.${randomBase32(26)}`;
     // Its own shard: if the batch is in quarantine twice, one writer gets both.
-    const frames = { shard: found[0].shard, body: frame, id: name, sentMs: Date.now() };
+    const frames = { shard, body: frame, id: name, sentMs: Date.now() };
     try {
       const copiesSinceMs = Number(since / 1_000_000n);
       await publishFrames(link, events, { ...frames, copiesSinceMs });
@@ -73,7 +73,8 @@ export async function openQuarantineStream(
     async retry(id) {
       const found = await find(id);
       known.delete(id);
-      if (isNonEmpty(found)) await requeue(id, found);
+      const [first] = found;
+      if (first !== undefined) await requeue(id, found, first.shard);
       await remove(messages, found);
     },
     async drop(id) {
@@ -83,10 +84,6 @@ export async function openQuarantineStream(
     },
     close: () => link.close(),
   };
-}
-
-function isNonEmpty(found: readonly Kept[]): found is readonly [Kept, ...Kept[]] {
-  return found.length > 0;
 }
 
 /** @throws Error for the operator if none of them is a whole batch */

@@ -14,7 +14,7 @@ import { Assembler, type Damage } from './assembler.ts';
 import type { NatsLink } from './connection.ts';
 import { type Delivery, headers, messageKinds } from './messages.ts';
 import { ProgressPublisher } from './progress.ts';
-import { setAside, toQuarantined } from './quarantine-messages.ts';
+import { quarantine, toQuarantined } from './quarantine-messages.ts';
 import { whileConnected } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
 import { type ConsumerEnd, openShardConsumer, type ShardConsumer } from './shard-consumer.ts';
@@ -114,10 +114,10 @@ export class ShardReader implements Shard {
   }
 
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
-    this.#requireHeld('set a batch aside');
+    this.#requireHeld('quarantine a batch');
     const { link, shard } = this.#parts;
-    this.#assembler.setAside(batch);
-    await setAside(link, toQuarantined(batch, shard, reason));
+    this.#assembler.quarantined(batch);
+    await quarantine(link, toQuarantined(batch, shard, reason));
   }
 
   backlog(): { readonly rows: number; readonly bytes: number } {
@@ -201,7 +201,7 @@ export class ShardReader implements Shard {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
-        await setAside(link, { id, shard, bytes, reason });
+        await quarantine(link, { id, shard, bytes, reason });
         return this.#discard(this.#assembler.done([damage]));
       } catch (error) {
         telemetry.quarantineFailed(error);

@@ -39,6 +39,7 @@ export interface StreamWatchParts {
 export function watchStreams(parts: StreamWatchParts): StreamWatch {
   const { link, telemetry, alsoPoll, restore } = parts;
   const closing = new AbortController();
+  const closed = Promise.withResolvers<void>();
   let totals: StreamTotals = nothing;
 
   async function read(): Promise<void> {
@@ -46,7 +47,8 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
       await count();
     } catch (error) {
       const isMissing = hasCode(error, errorCodes.streamNotFound);
-      if (isMissing) await Promise.race([restored(), aborted(closing.signal)]);
+      // Closing does not wait for it.
+      if (isMissing) await Promise.race([restored(), closed.promise]);
     }
   }
 
@@ -88,6 +90,7 @@ export function watchStreams(parts: StreamWatchParts): StreamWatch {
     totals: () => totals,
     async close() {
       closing.abort();
+      closed.resolve();
       await running;
     },
   };
@@ -106,11 +109,4 @@ function addUp(shards: readonly StreamInfo[], quarantine: StreamInfo | undefined
     if (firstMs > 0) oldestMs = Math.min(oldestMs ?? firstMs, firstMs);
   }
   return { bytes, batches, oldestMs, quarantinedBatches: quarantine?.state.messages ?? 0 };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
