@@ -54,7 +54,16 @@ export function define(quarantine: Command, terminal: Terminal): void {
   }
 }
 
-const columns = ['id', 'quarantinedAt', 'rows', 'bytes', 'receiverId', 'streamId', 'retry', 'reason'];
+const columns = [
+  'id',
+  'quarantinedAt',
+  'rows',
+  'bytes',
+  'receiverId',
+  'streamId',
+  'retry',
+  'reason',
+];
 /** In a table; JSON shows the whole reason. */
 const maxReasonLength = 160;
 

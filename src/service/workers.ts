@@ -82,12 +82,7 @@ export function createIngestWorkers(
   const opened = new AsyncDisposableStack();
 
   return {
-    withWorkerCounts: (statistics) => ({
-      async history(...query) {
-        await workers.callAll((worker) => worker.flushStatistics(), waitMs);
-        return statistics.history(...query);
-      },
-    }),
+    withWorkerCounts: (statistics) => withWorkerCounts(statistics, workers),
     withInvalidation: (routes) => ({
       ...routes,
       admin: routes.admin.map((route) => ({
@@ -147,3 +142,11 @@ function toWorkersOptions(config: Config) {
   };
 }
 
+function withWorkerCounts(statistics: History, workers: Workers): History {
+  return {
+    async history(...query) {
+      await workers.callAll((worker) => worker.flushStatistics(), waitMs);
+      return statistics.history(...query);
+    },
+  };
+}

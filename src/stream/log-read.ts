@@ -10,7 +10,7 @@ import type { Scan } from '../model/plan.ts';
 import { withQuery } from '../std/parse-query.ts';
 
 /** The last arguments of each read of the store: an abort kills it, and it adds what it scans. */
-export type Reading = readonly [disconnected?: AbortSignal, scanned?: Scan];
+export type Reading = readonly [disconnected: AbortSignal | undefined, scanned: Scan | undefined];
 
 interface LogRead<Query extends z.ZodObject>
   extends Pick<ReadRoute, 'path' | 'operationId' | 'summary' | 'description' | 'scope' | 'params'> {

@@ -296,7 +296,11 @@ test('a file damaged meanwhile blocks nothing and is kept', async () => {
   assert.equal(store.rows.size, rows);
   assert.ok(fs.list(folder).includes(`${stem}.damaged`));
   assert.deepEqual(
-    reported.damage.map(({ kind, quarantineFile, fromSequence }) => [kind, quarantineFile, fromSequence]),
+    reported.damage.map(({ kind, quarantineFile, fromSequence }) => [
+      kind,
+      quarantineFile,
+      fromSequence,
+    ]),
     [['corrupt', `${folder}/${stem}.damaged`, BigInt(stem)]],
   );
   await drain.close();

@@ -258,7 +258,9 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
 
   test('reads the stream once for any number of drops', async () => {
     const count = 20;
-    const found = await quarantineTexts(...Array.from({ length: count }, (_, index) => `bad ${index}`));
+    const found = await quarantineTexts(
+      ...Array.from({ length: count }, (_, index) => `bad ${index}`),
+    );
     const connection = await connect({ servers: [server.url] });
     const { quarantineStream } = createQueueNames(options.prefix);
     const reads = connection.subscribe(`$JS.API.STREAM.MSG.GET.${quarantineStream}`);

@@ -1,4 +1,4 @@
-/** Bars of text: eighths of a block where the locale is UTF-8, else `#`; and the text beside them. */
+/** Bars of text: eighths of a block where the locale is UTF-8, else `#`; and the text beside. */
 import { type Environment, escapeControls, type Style, type Terminal } from '../terminal.ts';
 
 export type BarSet = 'blocks' | 'ascii';

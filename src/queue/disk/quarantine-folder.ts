@@ -22,7 +22,12 @@ import {
   isBodyIntact,
   readFrameHeader,
 } from '../frame.ts';
-import { notABatch, notInQuarantine, type Quarantine, type QuarantineEntry } from '../quarantine.ts';
+import {
+  notABatch,
+  notInQuarantine,
+  type Quarantine,
+  type QuarantineEntry,
+} from '../quarantine.ts';
 import { pathsOf } from './log-directory.ts';
 import type { Segment } from './segment.ts';
 
@@ -189,7 +194,11 @@ function namesIn({ fs, folder }: Place): string[] {
 }
 
 /** @returns undefined where a service has removed it meanwhile */
-function describeBatch(place: Place, stem: string, retry: QuarantineEntry['retry']): Entry | undefined {
+function describeBatch(
+  place: Place,
+  stem: string,
+  retry: QuarantineEntry['retry'],
+): Entry | undefined {
   const name = stem + (retry === 'no' ? batchSuffix : retrySuffix);
   const { batch, failure } = tryRead(place, name);
   const file = statFile(place, name);

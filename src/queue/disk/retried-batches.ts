@@ -120,9 +120,7 @@ export class RetriedBatches {
     const { fs, folder } = this.#place;
     const again = new Set(listStems(fs, folder, batchSuffix));
     const stems = batches.flatMap((batch) => this.#taken.get(batch)?.stem ?? []);
-    const names = stems.flatMap((stem) =>
-      again.has(stem) ? [stem + retrySuffix] : namesOf(stem),
-    );
+    const names = stems.flatMap((stem) => (again.has(stem) ? [stem + retrySuffix] : namesOf(stem)));
     removeFiles(fs, folder, names);
     for (const batch of batches) this.#taken.delete(batch);
   }

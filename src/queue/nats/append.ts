@@ -56,8 +56,8 @@ export function createAppender(parts: AppenderParts): Appender {
     owner: BatchOwner,
     record?: IdempotencyRecord,
   ): Promise<Appended> {
-    refuseTooLarge(content.payload.length);
     const payloadBytes = content.payload.length;
+    refuseTooLarge(payloadBytes);
     await requireReachable();
     const shard = choose(content, owner);
     // The stream sets its time of receipt.
@@ -88,10 +88,9 @@ export function createAppender(parts: AppenderParts): Appender {
       return { first };
     }
     const copiesSinceMs = () => held.claimedAtMs ?? (isFresh() ? undefined : claimedAtMs);
-    const entry = { batch: { ...batch, id: held.id }, copiesSinceMs };
     const target = writers[held.shard];
     if (target === undefined) throw refuse('away', 'another node has set queue.shards higher');
-    await target.write(entry);
+    await target.write({ batch: { ...batch, id: held.id }, copiesSinceMs });
     settle(record, held);
     return { first };
   }
@@ -100,7 +99,7 @@ export function createAppender(parts: AppenderParts): Appender {
   function settle(record: IdempotencyRecord, held: ClaimedKey): void {
     const settled = keys.settle(record, held).catch(() => undefined);
     settling.add(settled);
-    void settled.finally(() => settling.delete(settled));
+    void settled.then(() => settling.delete(settled));
   }
 
   async function requireReachable(): Promise<void> {
