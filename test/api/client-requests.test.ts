@@ -83,3 +83,25 @@ suite('elasticsearch 9.5 for Python', () => {
     });
   }
 });
+
+suite('Vector 0.56 before it sends', () => {
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    service.http.send(`${service.quickstart.ingestUrl}${path}`, { method: 'GET', headers });
+  const receiver = () => `/v1/receivers/${service.quickstart.receivers.http_json.receiverId}`;
+
+  test('finds Loki ready', async () => {
+    for (const base of ['', receiver()]) {
+      const answer = await get(`${base}/ready`);
+      assert.deepEqual([answer.status, answer.text], [200, 'ready\n']);
+    }
+  });
+
+  test('validates its key as of Datadog', async () => {
+    const { token } = service.quickstart.receivers.http_json;
+    for (const base of ['', `${receiver()}/datadog`]) {
+      const answer = await get(`${base}/api/v1/validate`, { 'dd-api-key': token });
+      assert.deepEqual([answer.status, answer.json()], [200, { valid: true }]);
+      assert.equal((await get(`${base}/api/v1/validate`, { 'dd-api-key': 'wrong' })).status, 401);
+    }
+  });
+});

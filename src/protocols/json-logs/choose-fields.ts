@@ -20,7 +20,9 @@ export function chooseMessage(slots: EventSlots): number {
 
 export function chooseSeverity(slots: EventSlots): number {
   if (isScalar(slots, field.severity)) return field.severity;
-  if (isNumber(slots, field.level)) return field.level;
+  // Monolog has the word beside its own numbers. Senders of GELF have it beside those of syslog.
+  const isNamed = slots.isString(field.levelName) && slots.isAbsent(field.shortMessage);
+  if (isNumber(slots, field.level)) return isNamed ? field.levelName : field.level;
   const word = severityFields.find((index) => slots.isString(index));
   if (word !== undefined) return word;
   const hasPriority = slots.isString(field.priority) || isNumber(slots, field.priority);

@@ -17,8 +17,8 @@ const logEvent = z
       }),
     severity: text.meta({
       description:
-        'Level name, stored in upper case. Alternatives: `level`, `levelname`, `log.level`, ' +
-        '`severity_text`, `@l`, `LogLevel`, `PRIORITY`.',
+        'Level name, stored in upper case. Alternatives: `level`, `levelname`, `level_name`, ' +
+        '`log.level`, `severity_text`, `@l`, `LogLevel`, `PRIORITY`.',
     }),
     service_name: text.meta({
       description: 'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `name` of pino.',
@@ -38,7 +38,7 @@ const logEvent = z
         description:
           'RFC 3339, ISO 8601 without a zone (UTC), RFC 1123, common log format, or an epoch ' +
           'in s, ms, µs or ns, as a number or text. Alternatives: `time`, `ts`, ' +
-          '`@timestamp`, `asctime`, `__REALTIME_TIMESTAMP`, `@t`, `Timestamp`.',
+          '`@timestamp`, `asctime`, `datetime`, `__REALTIME_TIMESTAMP`, `@t`, `Timestamp`.',
       }),
     trace_id: text,
     span_id: text,

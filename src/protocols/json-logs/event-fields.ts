@@ -21,6 +21,7 @@ export const field = {
   shortMessage: slotOf('short_message'),
   severity: slotOf('severity'),
   level: slotOf('level'),
+  levelName: slotOf('level_name'),
   priority: slotOf('PRIORITY'),
   systemdMessage: slotOf('MESSAGE'),
   serviceName: slotOf('service_name'),

@@ -8,6 +8,7 @@ import type {
   Problem,
   Protocol,
   Reply,
+  StatusRoute,
 } from '../../../model/protocol.ts';
 import { createJsonLogsDecoder } from '../decode.ts';
 import { openDatadogLogs } from './datadog-events.ts';
@@ -62,6 +63,7 @@ export function createDatadog(config: Config): Protocol {
       path: 'datadog/api/v2/logs',
       prefix: 'datadog',
       tokenPaths: ['/api/v2/logs'],
+      statusRoutes: ['datadog/api/v1/validate', '/api/v1/validate'].map(validateRoute),
       description,
     },
     tokenPlace: 'dd-api-key',
@@ -70,6 +72,15 @@ export function createDatadog(config: Config): Protocol {
     decode: (body, _format, { limits }) => decode(body, limits),
     reply,
     encodeProblem: ({ status, title, detail }) => encodeError(status, title, detail),
+  };
+}
+
+/** Vector asks before it sends whether its key is valid. */
+function validateRoute(path: string): StatusRoute {
+  return {
+    methods: ['GET'],
+    path,
+    answer: () => ({ status: 200, contentType: json, body: '{"valid":true}' }),
   };
 }
 

@@ -10,6 +10,7 @@ import type {
   Problem,
   Protocol,
   Reply,
+  StatusRoute,
   Unframed,
 } from '../../../model/protocol.ts';
 import { createPushDecoder } from './push-decoder.ts';
@@ -68,6 +69,7 @@ export function createLoki(config: Config): Protocol {
       path: 'loki/api/v1/push',
       prefix: 'loki',
       tokenPaths: ['/loki/api/v1/push'],
+      statusRoutes: ['ready', '/ready'].map(readyRoute),
       description,
     },
     tokenPlace: 'basic',
@@ -80,6 +82,16 @@ export function createLoki(config: Config): Protocol {
       decode(body, mediaType === protobuf ? 'protobuf' : 'json', limits),
     reply,
     encodeProblem,
+  };
+}
+
+/** Vector asks before it sends. */
+function readyRoute(path: string): StatusRoute {
+  return {
+    methods: ['GET', 'HEAD'],
+    path,
+    isOpen: true,
+    answer: () => ({ status: 200, contentType: plainText, body: 'ready\n' }),
   };
 }
 
