@@ -29,8 +29,8 @@ export const eventNames = {
     'LogLevel',
     'PRIORITY',
   ],
-  service: ['service_name', 'service', 'service.name', 'SYSLOG_IDENTIFIER'],
-  host: ['host', 'hostname', 'host.name', '_HOSTNAME'],
+  service: ['service_name', 'service', 'service.name', 'SYSLOG_IDENTIFIER', 'fields.service'],
+  host: ['host', 'hostname', 'host.name', 'host.hostname', '_HOSTNAME'],
   time: [
     'timestamp',
     'time',

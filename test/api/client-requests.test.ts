@@ -105,3 +105,21 @@ suite('Vector 0.56 before it sends', () => {
     }
   });
 });
+
+test('pino-http-send 0.4, which knows only Basic, sends lines', async () => {
+  const { receiverId, token } = service.quickstart.receivers.http_json;
+  const answer = await service.http.send(
+    `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/lines`,
+    {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`weir:${token}`).toString('base64')}`,
+        'content-type': 'application/x-ndjson',
+        'user-agent': 'got (https://github.com/sindresorhus/got)',
+      },
+      body: '{"level":30,"name":"pino-shop","msg":"paid"}\n',
+    },
+  );
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal((await logsOf('pino-shop'))[0]?.message, 'paid');
+});

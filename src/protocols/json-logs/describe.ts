@@ -21,10 +21,14 @@ const logEvent = z
         '`log.level`, `severity_text`, `@l`, `LogLevel`, `PRIORITY`.',
     }),
     service_name: text.meta({
-      description: 'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `name` of pino.',
+      description:
+        'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `fields.service`, `name` of ' +
+        'pino.',
     }),
     service_namespace: text,
-    host: text.meta({ description: 'Alternatives: `hostname`, `host.name`, `_HOSTNAME`.' }),
+    host: text.meta({
+      description: 'Alternatives: `hostname`, `host.name`, `host.hostname`, `_HOSTNAME`.',
+    }),
     labels: z
       .record(z.string(), z.unknown())
       .nullable()

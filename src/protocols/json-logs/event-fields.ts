@@ -29,6 +29,7 @@ export const field = {
   name: slotOf('name'),
   host: slotOf('host'),
   dottedHost: slotOf('host.name'),
+  dottedHostname: slotOf('host.hostname'),
   labels: slotOf('labels'),
   timestamp: slotOf('timestamp'),
   traceId: slotOf('trace_id'),

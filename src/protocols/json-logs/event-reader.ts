@@ -12,6 +12,8 @@ import { type EventSlots, field, fieldTable, slotKind } from './event-fields.ts'
 import { type TakeMember, walkMembers } from './json-walk.ts';
 import { labelOrigin, valueKind } from './label-set.ts';
 
+/** A host that is an object must have one of these. */
+const hostNames = [field.dottedHost, field.dottedHostname];
 const letterN = 0x6e;
 const minus = 0x2d;
 const dot = 0x2e;
@@ -114,8 +116,8 @@ export class EventReader {
     if (known === field.labels) return this.#readLabels(at);
     if (this.#bytes[at] === openBrace && this.#isFlattened(source, start, end)) {
       const after = this.#readNested(source, start, end, { at, level: 1 });
-      const isFault = known === field.host && !this.#dialect.isTolerant;
-      if (isFault && !this.#slots.isString(field.dottedHost)) {
+      const isHost = known === field.host && !this.#dialect.isTolerant;
+      if (isHost && !hostNames.some((name) => this.#slots.isString(name))) {
         this.#slots.set(field.host, slotKind.other, at, after);
       }
       return after;

@@ -33,7 +33,8 @@ const description: IngestDescription = {
     'Accepts JSON values one after another (NDJSON), an array of them, lines of text, or logfmt, ' +
     'by content type; gzip, deflate and zstd. Events have the fields of `/logs`; one without a ' +
     'message is its own message, as JSON. An event that cannot be read is rejected with the ' +
-    'number of its line, and the others are stored. With `?status=202` the status is that of ' +
+    'number of its line, and the others are stored. The token may be the password of ' +
+    '`Authorization: Basic`, with any user. With `?status=202` the status is that of ' +
     '`/logs`.',
   request: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: body }])),
   answers: {
@@ -61,6 +62,7 @@ export function createLines(config: Config): Protocol {
     ...eventProtocol(config),
     name: 'lines',
     http: { path: 'lines', description },
+    tokenPlace: 'basic',
     mediaTypes: Object.keys(formats).map((name) => ({ name })),
     heapBytesPerBodyByte,
     decode: (bytes, { mediaType }, { limits }) => {

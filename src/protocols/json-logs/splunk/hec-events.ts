@@ -18,9 +18,17 @@ const messageTable = createKeyTable(['message']);
 export const openHecEvents: OpenSource = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, documents);
 
+  /** Loggers of Splunk have what was logged as the message: if it is an object, its members. */
+  const takeEventMember: TakeMember = (source, start, end, at) => {
+    const isLogged = bytes[at] === openBrace && findKey(messageTable, source, start, end) >= 0;
+    return isLogged ? reader.readMore(at) : reader.readValue(source, start, end, at);
+  };
+
   function readEvent(at: number): number {
     const isObject = bytes[at] === openBrace;
-    const end = isObject ? reader.readMore(at) : reader.readField(field.message, at);
+    const end = isObject
+      ? walkMembers(bytes, at, takeEventMember)
+      : reader.readField(field.message, at);
     // An object without a message is its own message.
     if (isObject || !slots.isAbsent(field.message)) {
       slots.set(field.whole, slotKind.other, at, end);

@@ -78,6 +78,36 @@ test('an event that is an object; the envelope stands above it', async () => {
   );
 });
 
+suite('an object that was logged, as Splunk’s loggers send it', () => {
+  test('winston-splunk-httplogger', async () => {
+    const meta = { service: 'shop', user: { id: 7 } };
+    const [row] = await rowsOf({ event: { message: { msg: 'päid', meta }, severity: 'warn' } });
+    assert.deepEqual([row?.body, row?.severityText], ['päid', 'WARN']);
+    assert.deepEqual(
+      row?.logAttributes,
+      new Map([
+        ['meta.service', 'shop'],
+        ['meta.user.id', '7'],
+      ]),
+    );
+  });
+
+  test('splunk-bunyan-logger', async () => {
+    const message = { name: 'shop', pid: 7, err: { message: 'no' }, msg: 'failed', v: 0 };
+    const [row] = await rowsOf({ event: { message, severity: 'error' } });
+    assert.deepEqual([row?.body, row?.severityText], ['failed', 'ERROR']);
+    const labels = { name: 'shop', pid: '7', 'err.message': 'no', v: '0' };
+    assert.deepEqual(row?.logAttributes, new Map(Object.entries(labels)));
+  });
+
+  test('without a text', async () => {
+    const event = { message: { temperature: '70F' }, severity: 'info' };
+    const [row] = await rowsOf({ event });
+    assert.deepEqual([row?.body, row?.severityText], [JSON.stringify(event), 'INFO']);
+    assert.deepEqual(row?.logAttributes, new Map([['temperature', '70F']]));
+  });
+});
+
 suite('an event without a message is its own message', () => {
   const cases: [event: unknown, message: string][] = [
     [{ a: { b: 1 } }, '{"a":{"b":1}}'],
