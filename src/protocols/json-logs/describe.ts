@@ -22,8 +22,8 @@ const logEvent = z
     }),
     service_name: text.meta({
       description:
-        'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `fields.service`, `name` of ' +
-        'pino.',
+        'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `fields.service`, and ' +
+        '`name` of pino.',
     }),
     service_namespace: text,
     host: text.meta({
