@@ -83,7 +83,8 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     context.signal?.throwIfAborted();
     const inMemory = recent?.list(plan);
     if (inMemory !== undefined) return inMemory.map(toLogRecord);
-    const rows = await readPage(parts, plan, { ...context, isBrief: canCount(plan.filter) });
+    const turn = { ...context, isBrief: canCount(plan.filter) };
+    const rows = await (recent?.read(plan, turn) ?? readPage(parts, plan, turn));
     recent?.follow(plan);
     return rows.map(toLogRecord);
   }

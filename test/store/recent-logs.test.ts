@@ -225,6 +225,25 @@ suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, ()
     assert.equal((await store.list(listPlan(filter))).length, 3);
   });
 
+  test('a page of a rare value is read once', async () => {
+    const owner = { accountId: randomUUID(), streamId: randomUUID() };
+    const at = (i: number) => startNanos - BigInt(1_000 - i) * second;
+    const common = Array.from({ length: 40 }, (_, i) => ({ host: 'common', timestamp: at(i) }));
+    await insert(owner, [{ host: 'rare', timestamp: at(-1) }, ...common]);
+    const all = everyLog(owner.accountId, [owner.streamId]);
+    await inMemory(listPlan(all));
+    const rare = (fromNanos: bigint): LogFilter => {
+      return { ...all, equal: new Map([['host', ['rare']]]), fromNanos, untilNanos: at(5_000) };
+    };
+    assert.equal(await agree(listPlan(rare(at(-9)))), false, 'nothing is known of it');
+    assert.ok(await agree(listPlan(rare(at(-8)))), 'a later start needs no statement');
+    await insert(owner, [{ host: 'rare', timestamp: at(50) }, { host: 'common' }]);
+    assert.ok(await agree(listPlan(rare(at(-8)))), 'an insert is added');
+    assert.equal((await store.list(listPlan(rare(at(-8))))).length, 2);
+    assert.equal(await agree(listPlan(rare(at(-10)))), false, 'an earlier start is unknown');
+    assert.equal(await agree(listPlan(rare(at(-10)), { limit: 1 })), true);
+  });
+
   test('many logs between two reads are left to the store', async () => {
     const owner = { accountId: randomUUID(), streamId: randomUUID() };
     await insert(owner, [{ body: 'first' }]);

@@ -6,16 +6,20 @@
 import type { StampedBatch } from '../../model/batch.ts';
 import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
+import type { QueryContext } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
+import { FilteredPages, maxPageRows } from './filtered-pages.ts';
 import { type ListParts, readPage } from './read-page.ts';
-import type { LogRow } from '../sql/log-record.ts';
+import { type LogRow, positionOf } from '../sql/log-record.ts';
 import { canFilter, rowFilter } from './row-filter.ts';
 import { seeksIdentifier } from '../sql/time-windows.ts';
-import { newestFirst, type PlacedRow, StreamRows } from './stream-rows.ts';
+import { floorOf, newestFirst, type PlacedRow, placedRows, StreamRows } from './stream-rows.ts';
 
 export interface RecentLogs {
   /** The newest first; undefined where the store must be read. */
   list(plan: ListPlan): LogRow[] | undefined;
+  /** Reads the store, and keeps a page of the newest logs of a filter. */
+  read(plan: ListPlan, context: QueryContext): Promise<LogRow[]>;
   /** Loads the newest logs of the plan's streams, for the reads after it. */
   follow(plan: ListPlan): void;
   /** To be called with logs once the store has acknowledged them. */
@@ -46,6 +50,7 @@ const nanosPerMilli = 1_000_000n;
 interface Entry {
   readonly stream: ReadableStream;
   readonly rows: StreamRows;
+  readonly pages: FilteredPages;
   readMs: number;
   unreadRows: number;
   /** Unix ms; until then its logs are not in memory. */
@@ -59,7 +64,8 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
   function pause(entry: Entry): void {
     for (const [key, known] of entries) {
       if (known !== entry) continue;
-      entries.set(key, { ...entry, rows: newRows(), pausedUntilMs: now() + pauseMs });
+      const unknown = { rows: newRows(), pages: new FilteredPages() };
+      entries.set(key, { ...entry, ...unknown, pausedUntilMs: now() + pauseMs });
     }
   }
 
@@ -70,7 +76,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       try {
         const plan = newestPlan(accountId, entry.stream, limit);
         const rows = await readPage(loadParts, plan, { accountId });
-        if (entries.get(key) === entry) entry.rows.load(rows, rows.length < limit);
+        if (entries.get(key) === entry) entry.rows.load(rows, floorOf(plan, rows));
         return;
       } catch (error) {
         if (limit >= 8 && exceededLimit(error) === 'size') continue;
@@ -86,7 +92,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
     const known = entries.get(key);
     if (known !== undefined && (isUsable(known, stream) || known.pausedUntilMs > now())) return;
     const fresh = { readMs: now(), unreadRows: 0, pausedUntilMs: 0 };
-    const entry: Entry = { stream, rows: newRows(), ...fresh };
+    const entry: Entry = { stream, rows: newRows(), pages: new FilteredPages(), ...fresh };
     entries.set(key, entry);
     if (entries.size > maxStreams) entries.delete(leastRead(entries));
     void load(accountId, key, entry);
@@ -94,7 +100,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
 
   return {
     list(plan) {
-      if (!canFilter(plan.filter) || seeksIdentifier(plan.filter)) return undefined;
+      if (!canRemember(plan.filter)) return undefined;
       const { accountId, streams } = plan.filter;
       const found: StreamPage[] = [];
       for (const stream of streams) {
@@ -106,13 +112,16 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
         entry.readMs = now();
         entry.unreadRows = 0;
       }
-      return pageOf(plan, found);
+      return pageOf(plan, found) ?? filteredPage(plan, entries);
+    },
+    read(plan, context) {
+      const pages = pagesFor(plan, entries, now());
+      return pages ? readAndKeep(parts, pages, { plan, context }) : readPage(parts, plan, context);
     },
     follow(plan) {
       const { accountId, streams, untilNanos } = plan.filter;
-      const endMs = untilNanos === undefined ? Infinity : Number(untilNanos / nanosPerMilli);
       const isNewest = plan.position === undefined || plan.direction === 'newer';
-      if (!isNewest || endMs < now() - pauseMs || streams.length > maxStreams) return;
+      if (!isNewest || !reaches(untilNanos, now() - pauseMs) || streams.length > maxStreams) return;
       for (const stream of streams) followStream(accountId, stream);
     },
     inserted(batches) {
@@ -123,12 +132,75 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
         entry.unreadRows += batch.rows;
         if (now() - entry.readMs > idleMs) entries.delete(key);
         else if (entry.unreadRows > maxUnreadRows) pause(entry);
-        else entry.rows.inserted(batch);
+        else addRows(entry, placedRows(batch));
       }
     },
     forget: (accountId, streamId) => void entries.delete(keyOf(accountId, streamId)),
     forgetAll: () => entries.clear(),
   };
+}
+
+/** Where a page of the newest logs is kept; undefined = it is not. */
+function pagesFor(
+  { filter, limit, direction, position }: ListPlan,
+  entries: ReadonlyMap<string, Entry>,
+  nowMs: number,
+): FilteredPages | undefined {
+  const { accountId, streams, untilNanos } = filter;
+  const [stream] = streams;
+  if (stream === undefined || streams.length > 1 || !canRemember(filter)) return undefined;
+  if (direction === 'newer' || position !== undefined || limit > maxPageRows) return undefined;
+  const entry = entries.get(keyOf(accountId, stream.streamId));
+  const isLive = entry !== undefined && isUsable(entry, stream);
+  return isLive && reaches(untilNanos, nowMs - pauseMs) ? entry.pages : undefined;
+}
+
+/** Whether a range with this end has the time, Unix ms. */
+function reaches(untilNanos: bigint | undefined, ms: number): boolean {
+  return untilNanos === undefined || Number(untilNanos / nanosPerMilli) >= ms;
+}
+
+/** Without the end of the range, so that pages that end elsewhere follow from what is kept. */
+async function readAndKeep(
+  parts: ListParts,
+  pages: FilteredPages,
+  { plan, context }: { readonly plan: ListPlan; readonly context: QueryContext },
+): Promise<LogRow[]> {
+  const { filter } = plan;
+  // Another read loads it.
+  if (pages.find(filter)?.rows.isLoaded === false) return readPage(parts, plan, context);
+  const page = pages.open(filter, filter.streams[0]!);
+  try {
+    const newest = { ...plan, filter: { ...filter, untilNanos: undefined } };
+    const rows = await readPage(parts, newest, context);
+    page.rows.load(rows, floorOf(newest, rows));
+    const { untilNanos } = filter;
+    const isBeyond = (row: LogRow) =>
+      untilNanos !== undefined && positionOf(row).timeNanos >= untilNanos;
+    return rows.some(isBeyond) ? await readPage(parts, plan, context) : rows;
+  } finally {
+    if (!page.rows.isLoaded) pages.drop(filter, page);
+  }
+}
+
+function canRemember(filter: LogFilter): boolean {
+  return canFilter(filter) && !seeksIdentifier(filter);
+}
+
+function addRows({ rows, pages }: Entry, added: readonly PlacedRow[]): void {
+  rows.add(added);
+  pages.inserted(added);
+}
+
+/** From the logs of a filter alone. */
+function filteredPage(plan: ListPlan, entries: ReadonlyMap<string, Entry>): LogRow[] | undefined {
+  const { accountId, streams } = plan.filter;
+  const [stream] = streams;
+  if (stream === undefined || streams.length > 1) return undefined;
+  const page = entries.get(keyOf(accountId, stream.streamId))?.pages.find(plan.filter);
+  const isKnown =
+    page?.rows.isLoaded === true && stream.receivedFromNanos >= page.stream.receivedFromNanos;
+  return isKnown ? pageOf(plan, [{ stream, rows: page.rows }]) : undefined;
 }
 
 function newestPlan(accountId: string, stream: ReadableStream, limit: number): ListPlan {

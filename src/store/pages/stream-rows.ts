@@ -4,6 +4,7 @@
  */
 import type { StampedBatch } from '../../model/batch.ts';
 import type { LogPosition } from '../../model/log-id.ts';
+import type { ListPlan } from '../../model/plan.ts';
 import { type LogRow, positionOf, receivedNanosIndex, sizeOf } from '../sql/log-record.ts';
 import { toLogRows } from './batch-rows.ts';
 
@@ -44,22 +45,17 @@ export class StreamRows {
     return this.#rows;
   }
 
-  /** @param rows the newest of the stream. @param isAll whether there are no others */
-  load(rows: readonly LogRow[], isAll: boolean): void {
+  /** @param rows the newest. @param floor no older log is among them; undefined = there is none */
+  load(rows: readonly LogRow[], floor: LogPosition | undefined): void {
     this.#isLoaded = true;
-    const placed = rows.map(toPlaced);
-    const last = placed.at(-1);
-    const isHigher = last && (this.#floor === undefined || newestFirst(last, this.#floor) < 0);
-    if (!isAll && isHigher) this.#floor = last;
-    this.#add(placed);
+    const isHigher = this.#floor === undefined || (floor && newestFirst(floor, this.#floor) < 0);
+    if (isHigher) this.#floor = floor;
+    this.add(rows.map(toPlaced));
   }
 
-  /** May be called before `load`, with rows that it may repeat. */
-  inserted(batch: StampedBatch): void {
-    this.#add(toLogRows(batch).map(toPlaced));
-  }
-
-  #add(added: readonly PlacedRow[]): void {
+  /** Inserted rows. May be called before `load`, with rows that it may repeat. */
+  add(added: readonly PlacedRow[]): void {
+    if (added.length === 0) return;
     const sorted = [...this.#rows, ...added].sort(newestFirst);
     const { maxRows, maxBytes } = this.#limits;
     const kept: PlacedRow[] = [];
@@ -79,10 +75,27 @@ export class StreamRows {
   }
 }
 
+export function placedRows(batch: StampedBatch): PlacedRow[] {
+  return toLogRows(batch).map(toPlaced);
+}
+
 function toPlaced(row: LogRow): PlacedRow {
   const receivedNanos = BigInt(row[receivedNanosIndex]);
   return { ...positionOf(row), receivedNanos, bytes: sizeOf(row), row };
 }
+
+/** Above which the rows of the newest page are all; undefined = there are no others. */
+export function floorOf(
+  { filter, limit }: ListPlan,
+  rows: readonly LogRow[],
+): LogPosition | undefined {
+  if (rows.length >= limit) return positionOf(rows.at(-1)!);
+  const { fromNanos } = filter;
+  return fromNanos === undefined ? undefined : { timeNanos: fromNanos - 1n, tie: afterTies };
+}
+
+/** Beyond every tie, so that no log has this position. */
+const afterTies = 2n ** 64n;
 
 /** For sorting. */
 export function newestFirst(a: LogPosition, b: LogPosition): number {
