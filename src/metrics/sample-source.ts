@@ -29,15 +29,15 @@ export function createSampleSource(
   };
 }
 
-function toSampleSeries({ labels, times, values, histograms }: SeriesColumns): SampleSeries {
+const noHistograms: SampleSeries['histograms'] = [];
+
+function toSampleSeries({ histograms, ...floats }: SeriesColumns): SampleSeries {
+  if (histograms.length === 0) {
+    return { ...floats, histogramTimes: noTimes, histograms: noHistograms };
+  }
   return {
-    labels,
-    times,
-    values,
-    histogramTimes:
-      histograms.length === 0
-        ? noTimes
-        : Float64Array.from(histograms, ({ timeMs }) => Number(timeMs)),
+    ...floats,
+    histogramTimes: Float64Array.from(histograms, ({ timeMs }) => Number(timeMs)),
     histograms: histograms.map(({ message }) => decodeHistogram(message)),
   };
 }

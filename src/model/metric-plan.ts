@@ -78,13 +78,19 @@ export interface SeriesSamples {
 }
 
 /** A series with its samples as numbers. The arrays belong to the store. */
-export interface SeriesColumns {
-  /** Sorted by name, without empty values; the same array while the store keeps the series. */
-  readonly labels: readonly Label[];
+/** Samples from one index to before another one; arrays may be longer, and shared. */
+export interface SampleRange {
   /** Unix ms, ascending; exact up to 2^53. */
   readonly times: Float64Array;
   /** Parallel to `times`. Stale markers keep their bits. */
   readonly values: Float64Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface SeriesColumns extends SampleRange {
+  /** Sorted by name, without empty values; the same array while the store keeps the series. */
+  readonly labels: readonly Label[];
   readonly histograms: SeriesSamples['histograms'];
 }
 

@@ -102,8 +102,8 @@ export class Evaluation {
     const series = this.#source.select(matchers, { fromMs, untilMs });
     this.#selected.set(key, series);
     let count = 0;
-    for (const { times, histograms } of await series) {
-      count += times.length;
+    for (const { from, to, histograms } of await series) {
+      count += to - from;
       for (const histogram of histograms) count += sampleWeight(histogram);
     }
     this.charge(count);

@@ -90,7 +90,7 @@ async function matrix(
 }
 
 function pointsOf(
-  { times, values, histogramTimes, histograms }: Omit<RangeSeries, 'labels' | 'dropName'>,
+  { times, values, from, to, histogramTimes, histograms }: Omit<RangeSeries, 'labels' | 'dropName'>,
   startMs: number,
   endMs: number,
   extension: string | undefined,
@@ -98,7 +98,8 @@ function pointsOf(
   const points: Point[] = [];
   const isWithin = (timeMs: number) =>
     extension !== undefined || (timeMs > startMs && timeMs <= endMs);
-  for (const [i, timeMs] of times.entries()) {
+  for (let i = from; i < to; i++) {
+    const timeMs = times[i]!;
     if (isWithin(timeMs)) points.push({ timeMs, value: values[i]! });
   }
   for (const [i, timeMs] of histogramTimes.entries()) {

@@ -1,4 +1,5 @@
 /** Values of selectors at the steps of a grid, and the windows of range selectors. */
+import type { SampleRange } from '../model/metric-plan.ts';
 import type { Subquery, VectorSelector } from './parser/ast.ts';
 import type { Evaluation } from './evaluation.ts';
 import { executionError } from './errors.ts';
@@ -61,17 +62,19 @@ export async function selectInstant(
 /** Walks through floats and histograms of a series in the order of time. */
 class Cursor {
   readonly #series: SampleSeries;
-  #float = -1;
+  #float: number;
   #histogram = -1;
 
   constructor(series: SampleSeries) {
     this.#series = series;
+    this.#float = series.from - 1;
   }
 
   /** Moves to the last sample at or before a time. @returns its time */
   seek(timeMs: number): number {
-    const { times, histogramTimes } = this.#series;
-    while (this.#float + 1 < times.length && times[this.#float + 1]! <= timeMs) this.#float += 1;
+    const { times, to, histogramTimes } = this.#series;
+    if (this.#float + 1 < to && times[to - 1]! <= timeMs) this.#float = to - 1;
+    while (this.#float + 1 < to && times[this.#float + 1]! <= timeMs) this.#float += 1;
     while (
       this.#histogram + 1 < histogramTimes.length &&
       histogramTimes[this.#histogram + 1]! <= timeMs
@@ -84,7 +87,7 @@ class Cursor {
   isStale(): boolean {
     const { values, histograms } = this.#series;
     if (this.#isHistogram()) return histograms[this.#histogram] === staleHistogram;
-    return this.#float >= 0 && isStale(values, this.#float);
+    return this.#float >= this.#series.from && isStale(values, this.#float);
   }
 
   value(): number | Histogram | undefined {
@@ -97,7 +100,8 @@ class Cursor {
   }
 
   #floatTime(): number {
-    return this.#float < 0 ? -Infinity : this.#series.times[this.#float]!;
+    const { times, from } = this.#series;
+    return this.#float < from ? -Infinity : times[this.#float]!;
   }
 
   #histogramTime(): number {
@@ -112,7 +116,7 @@ export interface RangeSeries extends SampleSeries {
 
 export function withoutStale(series: SampleSeries): RangeSeries {
   const { labels } = series;
-  const floats = keep(series.times, series.values);
+  const floats = keepFloats(series);
   let { histogramTimes, histograms } = series;
   if (histograms.includes(staleHistogram)) {
     histogramTimes = histogramTimes.filter((_, i) => histograms[i] !== staleHistogram);
@@ -121,14 +125,13 @@ export function withoutStale(series: SampleSeries): RangeSeries {
   return { labels, ...floats, histogramTimes, histograms, dropName: false };
 }
 
-function keep(times: Float64Array, values: Float64Array) {
+function keepFloats({ times, values, from, to }: SampleRange): SampleRange {
   let stale = 0;
-  for (let i = 0; i < values.length; i++) if (isStale(values, i)) stale += 1;
-  if (stale === 0) return { times, values };
-  return {
-    times: times.filter((_, i) => !isStale(values, i)),
-    values: values.filter((_, i) => !isStale(values, i)),
-  };
+  for (let i = from; i < to; i++) if (isStale(values, i)) stale += 1;
+  if (stale === 0) return { times, values, from, to };
+  const kept = (numbers: Float64Array) =>
+    numbers.subarray(from, to).filter((_, i) => !isStale(values, from + i));
+  return { times: kept(times), values: kept(values), from: 0, to: to - from - stale };
 }
 
 /** Cells of a subquery as samples at their steps. */
@@ -154,6 +157,8 @@ export function toRangeSeries(series: GridSeries, grid: Grid): RangeSeries {
     dropName,
     times: Float64Array.from(times),
     values: Float64Array.from(values),
+    from: 0,
+    to: times.length,
     histogramTimes: histograms.length === 0 ? noTimes : Float64Array.from(histogramTimes),
     histograms,
   };
@@ -167,8 +172,8 @@ export class RangeWindow {
   readonly histogramTimes: Float64Array;
   readonly histograms: readonly Histogram[];
   /** Floats from `from` to before `to`; histograms alike. */
-  from = 0;
-  to = 0;
+  from: number;
+  to: number;
   histogramFrom = 0;
   histogramTo = 0;
   /** The range, without what `anchored` and `smoothed` add to it; its start is excluded. */
@@ -176,12 +181,20 @@ export class RangeWindow {
   endMs = 0;
   /** Time of the step. */
   stepMs = 0;
-  #resets: Int32Array | undefined;
+  /** Of the floats of the series. */
+  readonly #first: number;
+  readonly #end: number;
+  #resets: readonly number[] | undefined;
 
-  constructor({ labels, times, values, histogramTimes, histograms }: SampleSeries) {
+  constructor(series: SampleSeries) {
+    const { labels, times, values, from, to, histogramTimes, histograms } = series;
     this.labels = labels;
     this.times = times;
     this.values = values;
+    this.from = from;
+    this.to = from;
+    this.#first = from;
+    this.#end = to;
     this.histogramTimes = histogramTimes;
     this.histograms = histograms;
   }
@@ -189,7 +202,8 @@ export class RangeWindow {
   /** Times after `startMs` until `endMs`; neither moves back. */
   move(startMs: number, endMs: number): void {
     const { times, histogramTimes } = this;
-    while (this.to < times.length && times[this.to]! <= endMs) this.to += 1;
+    if (this.to < this.#end && times[this.#end - 1]! <= endMs) this.to = this.#end;
+    while (this.to < this.#end && times[this.to]! <= endMs) this.to += 1;
     while (this.from < this.to && times[this.from]! <= startMs) this.from += 1;
     const { length } = histogramTimes;
     while (this.histogramTo < length && histogramTimes[this.histogramTo]! <= endMs) {
@@ -216,12 +230,18 @@ export class RangeWindow {
   }
 
   /** Indexes of floats lower than the one before, ascending: of a counter, its resets. */
-  resets(): Int32Array {
-    if (this.#resets !== undefined) return this.#resets;
-    const found: number[] = [];
-    const { values } = this;
-    for (let i = 1; i < values.length; i++) if (values[i]! < values[i - 1]!) found.push(i);
-    this.#resets = Int32Array.from(found);
+  resets(): readonly number[] {
+    this.#resets ??= resetsOf(this.values, this.#first, this.#end);
     return this.#resets;
   }
+}
+
+const noResets: readonly number[] = [];
+
+function resetsOf(values: Float64Array, from: number, to: number): readonly number[] {
+  let found: number[] | undefined;
+  for (let i = from + 1; i < to; i++) {
+    if (values[i]! < values[i - 1]!) (found ??= []).push(i);
+  }
+  return found ?? noResets;
 }

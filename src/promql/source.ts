@@ -1,14 +1,11 @@
 /** What the evaluator needs of a store of samples. */
-import type { LabelMatcher } from '../model/metric-plan.ts';
+import type { LabelMatcher, SampleRange } from '../model/metric-plan.ts';
 import { type Histogram, noBuckets } from './histogram/histogram.ts';
 import type { Labels } from './labels.ts';
 
-/** Samples by ascending time in Unix ms; none of two have the same time. */
-export interface SampleSeries {
+/** No two samples have the same time. */
+export interface SampleSeries extends SampleRange {
   readonly labels: Labels;
-  readonly times: Float64Array;
-  /** Parallel to `times`. Stale markers keep their bits. */
-  readonly values: Float64Array;
   readonly histogramTimes: Float64Array;
   readonly histograms: readonly Histogram[];
 }

@@ -28,7 +28,9 @@ type Samples = Pick<SamplesRow, 'times' | 'values'>;
 /** As numbers, with labels in the order of PromQL. */
 export function toSeriesColumns({ labels, ...series }: SeriesSamples): SeriesColumns {
   const { histograms } = series;
-  return { labels: toLabelSet(labels), ...toColumns(series), histograms };
+  const columns = toColumns(series);
+  const to = columns.times.length;
+  return { labels: toLabelSet(labels), ...columns, from: 0, to, histograms };
 }
 
 export interface Columns {

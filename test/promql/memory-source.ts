@@ -54,6 +54,8 @@ export class MemorySource implements SampleSource {
           labels,
           times: Float64Array.from(floats, ([timeMs]) => timeMs),
           values: toValues(floats.map(([, value]) => value)),
+          from: 0,
+          to: floats.length,
           histogramTimes: Float64Array.from(histograms, ([timeMs]) => timeMs),
           histograms: histograms.map(([, value]) => value as Histogram),
         };

@@ -21,17 +21,16 @@ export function extendedSamples(
   window.startMs = startMs;
   window.endMs = endMs;
   window.move(-Infinity, Infinity);
-  const { times, values } = series;
+  const { times, values, from, to } = series;
   const isSmoothed = extension === 'smoothed';
-  const extent =
-    times.length === 0 ? undefined : extentOf(times, [0, times.length], window, isSmoothed);
-  if (extent === undefined) return { times: noTimes, values: noTimes, ...none };
+  const extent = from === to ? undefined : extentOf(times, [from, to], window, isSmoothed);
+  if (extent === undefined) return { times: noTimes, values: noTimes, from: 0, to: 0, ...none };
   const { left, right } = edgesOf(window, extent, { isSmoothed, isCounter: false });
   const first = extent.first + (times[extent.first]! <= startMs ? 1 : 0);
   const last = extent.last - (times[extent.last]! >= endMs ? 1 : 0);
-  return {
+  const all = {
     times: Float64Array.from([startMs, ...times.subarray(first, last + 1), endMs]),
     values: Float64Array.from([left, ...values.subarray(first, last + 1), right]),
-    ...none,
   };
+  return { ...all, from: 0, to: all.times.length, ...none };
 }

@@ -60,6 +60,7 @@ function floatRate(window: RangeWindow, context: RangeContext, kind: RateKind) {
 function lostInResets(window: RangeWindow): number {
   const { values, from, to } = window;
   const resets = window.resets();
+  if (resets.length === 0) return 0;
   let lost = 0;
   for (let i = firstAfter(resets, from); i < resets.length && resets[i]! < to; i++) {
     lost += values[resets[i]! - 1]!;
@@ -68,7 +69,7 @@ function lostInResets(window: RangeWindow): number {
 }
 
 /** Index of the first element greater than `value`. */
-function firstAfter(ascending: Int32Array, value: number): number {
+function firstAfter(ascending: readonly number[], value: number): number {
   let low = 0;
   let high = ascending.length;
   while (low < high) {

@@ -39,10 +39,10 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
       const found = await find(heads, plan);
       if (found === undefined) return undefined;
       const { head, stream, series } = found;
-      const isMissing = ({ columns }: IndexedSeries) =>
-        columns === undefined || columns.fromMs > Number(plan.fromMs);
-      const missing = series.filter(isMissing);
-      if (missing.length > 0) {
+      reads += 1;
+      let columns = toColumns(plan, series, reads);
+      if (columns === undefined) {
+        const missing = series.filter((one) => isMissing(one, Number(plan.fromMs)));
         const fromMs = loadedFromMs(Number(plan.fromMs), nowMs, missing.length);
         const range = { fromMs: BigInt(fromMs), untilMs: farMs };
         const isKept = await head.readInto(
@@ -50,12 +50,9 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
           (loaded = []) => head.keepSamples(fromMs, loaded),
         );
         if (!isKept) return undefined;
+        // Nothing may be awaited from here on, since other reads and inserts drop samples.
+        columns = toColumns(plan, series, reads);
       }
-      // Too many to load, dropped meanwhile, or with samples out of order. Nothing may be awaited
-      // from here on, since other reads and inserts drop samples.
-      if (series.some(isMissing)) return undefined;
-      reads += 1;
-      const columns = toColumns(plan, series, reads);
       heads.makeRoom();
       return columns;
     },
@@ -114,22 +111,31 @@ function loadedFromMs(fromMs: number, nowMs: number, series: number): number {
   return Math.max(earlyMs, firstMs(nowMs));
 }
 
-/** @throws AppError over `plan.maxSamples` */
+function isMissing({ columns }: IndexedSeries, fromMs: number): boolean {
+  return columns === undefined || columns.fromMs > fromMs;
+}
+
+const noHistograms: SeriesColumns['histograms'] = [];
+
+/**
+ * @returns undefined where samples of a series are missing: too many to load, dropped meanwhile, or
+ * out of order. @throws AppError over `plan.maxSamples`
+ */
 function toColumns(
   plan: SamplesPlan,
   series: readonly IndexedSeries[],
   read: number,
-): SeriesColumns[] {
+): SeriesColumns[] | undefined {
   const [fromMs, untilMs] = [Number(plan.fromMs), Number(plan.untilMs)];
   const found: SeriesColumns[] = [];
   let samples = 0;
   for (const { labels, columns } of series) {
-    if (columns === undefined) continue;
+    if (columns === undefined || columns.fromMs > fromMs) return undefined;
     columns.usedAt = read;
-    const { times, values } = columns.between(fromMs, untilMs);
-    samples += times.length;
+    const { times, values, from, to } = columns.between(fromMs, untilMs);
+    samples += to - from;
     if (samples > plan.maxSamples) throw tooMany(plan.maxSamples, 'samples', 'maxReadSamples');
-    if (times.length > 0) found.push({ labels, times, values, histograms: [] });
+    if (from < to) found.push({ labels, times, values, from, to, histograms: noHistograms });
   }
   return found;
 }

@@ -1,12 +1,22 @@
 /** Columns of samples agree with a list of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SampleRange } from '../../model/metric-plan.ts';
 import { createRandom } from '../../../test/harness/random.ts';
-import { type Budget, SampleColumns } from './sample-columns.ts';
+import { SampleColumns } from './sample-columns.ts';
+import { type Budget, Timelines } from './timelines.ts';
 
 function wordsOf(value: number): [low: number, high: number] {
   const words = new Uint32Array(new Float64Array([value]).buffer);
   return [words[0]!, words[1]!];
+}
+
+function timesOf({ times, from, to }: SampleRange): number[] {
+  return [...times.subarray(from, to)];
+}
+
+function timelines(budget: Budget = { samples: 0 }): Timelines {
+  return new Timelines(budget);
 }
 
 test('agrees with a list, and earlier views stay as they are', () => {
@@ -20,7 +30,7 @@ test('agrees with a list, and earlier views stay as they are', () => {
     100,
     Float64Array.from(list, ([time]) => time),
     Float64Array.from(list, ([, value]) => value),
-    budget,
+    timelines(budget),
   );
   const first = columns.between(0, 1000);
   for (let i = 0; i < 500; i++) {
@@ -31,14 +41,14 @@ test('agrees with a list, and earlier views stay as they are', () => {
     assert.ok(columns.append(time, ...wordsOf(value)));
     const from = random.integer(90, time);
     const until = from + random.integer(0, 200);
-    const { times, values } = columns.between(from, until);
-    const expected = list.filter(([at]) => at >= from && at <= until);
+    const found = columns.between(from, until);
+    const values = found.values.subarray(found.from, found.to);
     assert.deepEqual(
-      [...times].map((at, index) => [at, values[index]]),
-      expected,
+      timesOf(found).map((at, index) => [at, values[index]]),
+      list.filter(([at]) => at >= from && at <= until),
     );
   }
-  assert.deepEqual([...first.times], [100, 115]);
+  assert.deepEqual(timesOf(first), [100, 115]);
   assert.ok(budget.samples >= list.length);
   columns.drop();
   assert.equal(budget.samples, 0);
@@ -46,19 +56,44 @@ test('agrees with a list, and earlier views stay as they are', () => {
 
 test('knows whether it is complete', () => {
   const times = Float64Array.of(100, 115);
-  const columns = new SampleColumns(50, times, Float64Array.of(1, Number.NaN), { samples: 0 });
+  const columns = new SampleColumns(50, times, Float64Array.of(1, Number.NaN), timelines());
   assert.ok(columns.append(115, ...wordsOf(Number.NaN)), 'the same sample again');
   assert.ok(columns.append(40, ...wordsOf(3)), 'before the columns begin');
   assert.ok(!columns.append(115, ...wordsOf(3)), 'another value at the same time');
   assert.ok(!columns.append(107, ...wordsOf(3)), 'a late sample');
-  assert.deepEqual([...columns.between(0, 1000).times], [100, 115]);
+  assert.deepEqual(timesOf(columns.between(0, 1000)), [100, 115]);
 });
 
 test('keeps the bits of stale markers', () => {
-  const columns = new SampleColumns(0, new Float64Array(), new Float64Array(), { samples: 0 });
+  const columns = new SampleColumns(0, new Float64Array(), new Float64Array(), timelines());
   columns.append(1, 2, 0x7ff00000);
   for (let time = 2; time < 100; time++) columns.append(time, ...wordsOf(1));
-  const { values } = columns.between(1, 1);
-  const bits = new DataView(values.buffer, values.byteOffset, 8).getBigUint64(0, true);
+  const { values, from } = columns.between(1, 1);
+  const bits = new DataView(values.buffer, values.byteOffset + 8 * from, 8).getBigUint64(0, true);
   assert.equal(bits, 0x7ff0000000000002n);
+});
+
+test('shares times while they are the same', () => {
+  const budget: Budget = { samples: 0 };
+  const all = timelines(budget);
+  const loaded = (...times: number[]) =>
+    new SampleColumns(0, Float64Array.from(times), new Float64Array(times.length), all);
+  const columns = [loaded(1, 2, 3), loaded(1, 2), loaded(1, 2, 3, 4), loaded(1, 5)];
+  const [first, shorter, longer, other] = columns as [
+    SampleColumns,
+    SampleColumns,
+    SampleColumns,
+    SampleColumns,
+  ];
+  const array = (one: SampleColumns) => one.between(0, 100).times;
+  assert.equal(array(first), array(longer));
+  assert.equal(array(shorter), array(longer));
+  assert.notEqual(array(other), array(longer));
+  for (const one of columns.slice(0, 3)) for (const time of [4, 5, 6]) one.append(time, 0, 0);
+  assert.deepEqual(timesOf(first.between(0, 100)), [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(timesOf(shorter.between(0, 100)), [1, 2, 4, 5, 6]);
+  assert.deepEqual(timesOf(longer.between(0, 100)), [1, 2, 3, 4, 5, 6]);
+  assert.equal(array(first), array(longer));
+  for (const one of columns) one.drop();
+  assert.equal(budget.samples, 0);
 });

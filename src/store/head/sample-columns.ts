@@ -1,11 +1,8 @@
 /** All samples of a series from a time on: times and values as arrays that grow at the end. */
+import type { SampleRange } from '../../model/metric-plan.ts';
+import { grownLength, type Timeline, type Timelines } from './timelines.ts';
 
-/** Samples in memory, of all series together; arrays are counted as a whole. */
-export interface Budget {
-  samples: number;
-}
-
-/** Samples that take as much memory as the rest of a series, and the least that it grows by. */
+/** Memory of the rest of a series, in samples of 16 bytes. */
 const overhead = 16;
 
 export class SampleColumns {
@@ -13,27 +10,28 @@ export class SampleColumns {
   readonly fromMs: number;
   /** When it was read last, as a number that grows with each read. */
   usedAt = 0;
-  #times: Float64Array;
+  #timeline: Timeline;
   #values: Float64Array;
   /** Halves of the values: as a number, a stale marker could lose its bits. */
   #words: Uint32Array;
   #length: number;
-  readonly #budget: Budget;
+  readonly #timelines: Timelines;
 
   /** @param times ascending; kept, as is `values` */
-  constructor(fromMs: number, times: Float64Array, values: Float64Array, budget: Budget) {
+  constructor(fromMs: number, times: Float64Array, values: Float64Array, timelines: Timelines) {
     this.fromMs = fromMs;
-    this.#times = times;
+    this.#timeline = timelines.share(times);
     this.#values = values;
     this.#words = wordsOf(values);
     this.#length = times.length;
-    this.#budget = budget;
-    budget.samples += times.length + overhead;
+    this.#timelines = timelines;
+    timelines.budget.samples += values.length / 2 + overhead;
   }
 
   /** To be called once, when it is not kept any longer. */
   drop(): void {
-    this.#budget.samples -= this.#times.length + overhead;
+    this.#timelines.budget.samples -= this.#values.length / 2 + overhead;
+    this.#timelines.release(this.#timeline);
   }
 
   /**
@@ -42,31 +40,31 @@ export class SampleColumns {
    */
   append(timeMs: number, low: number, high: number): boolean {
     if (timeMs < this.fromMs) return true;
-    const last = this.#length === 0 ? -Infinity : this.#times[this.#length - 1]!;
-    if (timeMs <= last) return this.#has(timeMs, low, high);
-    if (this.#length === this.#times.length) this.#grow();
-    this.#times[this.#length] = timeMs;
-    this.#words[2 * this.#length] = low;
-    this.#words[2 * this.#length + 1] = high;
+    const at = this.#length;
+    if (at > 0 && timeMs <= this.#timeline.times[at - 1]!) return this.#has(timeMs, low, high);
+    if (at === this.#values.length) this.#grow();
+    if (!this.#timeline.put(at, timeMs)) this.#leaveTimeline(timeMs);
+    this.#words[2 * at] = low;
+    this.#words[2 * at + 1] = high;
     this.#length += 1;
     return true;
   }
 
-  /** Both included. The arrays are views, which later samples do not change. */
-  between(fromMs: number, untilMs: number): { times: Float64Array; values: Float64Array } {
+  /** Samples of a range, both ends included; later ones do not change them. */
+  between(fromMs: number, untilMs: number): SampleRange {
     const from = this.#firstFrom(fromMs);
     const to = this.#firstFrom(untilMs + 1);
-    return { times: this.#times.subarray(from, to), values: this.#values.subarray(from, to) };
+    return { times: this.#timeline.times, values: this.#values, from, to };
   }
 
   #has(timeMs: number, low: number, high: number): boolean {
     const at = this.#firstFrom(timeMs);
     const isSame = this.#words[2 * at] === low && this.#words[2 * at + 1] === high;
-    return this.#times[at] === timeMs && isSame;
+    return this.#timeline.times[at] === timeMs && isSame;
   }
 
   #firstFrom(timeMs: number): number {
-    const times = this.#times;
+    const { times } = this.#timeline;
     let [low, high] = this.#near(timeMs);
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -78,7 +76,7 @@ export class SampleColumns {
 
   /** Bounds of the search: scrapes at even intervals are where they are expected. */
   #near(timeMs: number): [low: number, high: number] {
-    const times = this.#times;
+    const { times } = this.#timeline;
     const last = this.#length - 1;
     if (last < 0 || timeMs <= times[0]!) return [0, 0];
     if (timeMs > times[last]!) return [last + 1, last + 1];
@@ -90,14 +88,19 @@ export class SampleColumns {
     return [Math.min(low, high), high];
   }
 
+  /** A scrape was missed, or came at another time than those of the others. */
+  #leaveTimeline(timeMs: number): void {
+    const shared = this.#timeline;
+    const times = shared.times.slice(0, this.#length + 1);
+    times[this.#length] = timeMs;
+    this.#timeline = this.#timelines.share(times);
+    this.#timelines.release(shared);
+  }
+
   #grow(): void {
-    const capacity = this.#length + Math.max(overhead, this.#length >>> 2);
-    const times = new Float64Array(capacity);
-    times.set(this.#times);
-    const values = new Float64Array(capacity);
+    const values = new Float64Array(grownLength(this.#length));
     values.set(this.#values);
-    this.#budget.samples += capacity - this.#times.length;
-    this.#times = times;
+    this.#timelines.budget.samples += (values.length - this.#values.length) / 2;
     this.#values = values;
     this.#words = wordsOf(values);
   }

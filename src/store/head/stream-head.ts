@@ -10,8 +10,9 @@ import {
   decodeSeriesSection,
   type RecentSeriesRow,
 } from './recent-series.ts';
-import { type Budget, SampleColumns } from './sample-columns.ts';
+import { SampleColumns } from './sample-columns.ts';
 import { type IndexedSeries, SeriesIndex } from './series-index.ts';
+import { type Budget, Timelines } from './timelines.ts';
 
 /** Samples of a series, ascending. */
 export interface LoadedSeries {
@@ -27,7 +28,7 @@ export class StreamHead {
   index = new SeriesIndex();
   /** Day from which the series are known, since 1970. */
   readonly fromDay: number;
-  readonly #budget: Budget;
+  readonly #timelines: Timelines;
   readonly #names = new Map<string, string>();
   /** Payloads that were inserted since the first read that still runs. */
   #inserted: Uint8Array[] = [];
@@ -37,7 +38,7 @@ export class StreamHead {
 
   constructor(fromDay: number, budget: Budget) {
     this.fromDay = fromDay;
-    this.#budget = budget;
+    this.#timelines = new Timelines(budget);
   }
 
   /** Whether its index is empty whatever is stored. */
@@ -78,7 +79,7 @@ export class StreamHead {
       this.#insertedBytes += payload.length;
     }
     this.#addSeriesOf(payload);
-    if (this.#budget.samples > 0) this.#append(payload, () => true);
+    if (this.#timelines.budget.samples > 0) this.#append(payload, () => true);
   }
 
   /**
@@ -116,13 +117,13 @@ export class StreamHead {
    */
   keepSamples(fromMs: number, loaded: readonly LoadedSeries[]): IndexedSeries[] {
     // A read that outlives its head still gets its samples.
-    const budget = this.#isClosed ? { samples: 0 } : this.#budget;
+    const timelines = this.#isClosed ? new Timelines({ samples: 0 }) : this.#timelines;
     const kept: IndexedSeries[] = [];
     for (const { series, times, values } of loaded) {
       // Another read was quicker.
       if (series.columns !== undefined && series.columns.fromMs <= fromMs) continue;
       this.#drop(series);
-      series.columns = new SampleColumns(fromMs, times, values, budget);
+      series.columns = new SampleColumns(fromMs, times, values, timelines);
       kept.push(series);
     }
     return kept;

@@ -3,12 +3,12 @@ import { toDay } from '../../codec/metric-rows.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { ReadableStream } from '../../model/plan.ts';
 import { type LoadParts, loadSeries, maxSeriesOfStream } from './load.ts';
-import type { Budget } from './sample-columns.ts';
 import { StreamHead } from './stream-head.ts';
+import type { Budget } from './timelines.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface HeadOptions {
-  /** Most samples in memory, 16 bytes each. */
+  /** Memory of samples, in 16 bytes: a time, which series may share, and a value. */
   readonly maxSamples: number;
   /** Unix ms. */
   readonly now: () => number;
@@ -106,9 +106,8 @@ export class StreamHeads {
   async #warmUp(accountId: string, { stream, head, loaded }: Entry): Promise<void> {
     if (!(await loaded)) return;
     const nowMs = this.#options.now();
-    const maxSamples = Math.floor(this.#options.maxSamples * 0.75) - this.#budget.samples;
-    if (maxSamples <= 0) return;
-    await warmUp(this.#parts, { accountId, stream, head, nowMs, maxSamples });
+    const room = () => this.#options.maxSamples * 0.75 - this.#budget.samples;
+    await warmUp(this.#parts, { accountId, stream, head, nowMs, room });
   }
 
   #isIdle({ readMs }: Entry): boolean {

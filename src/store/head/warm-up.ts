@@ -13,11 +13,12 @@ export interface WarmUp {
   readonly head: StreamHead;
   /** Unix ms. */
   readonly nowMs: number;
-  /** Most samples that it may load. */
-  readonly maxSamples: number;
+  /** Memory that it may still fill, in samples of 16 bytes. */
+  readonly room: () => number;
 }
 
-const longestMs = 3 * 60 * 60_000;
+/** Three hours, for which dashboards often ask, and what ranges need before. */
+const longestMs = 4 * 60 * 60_000;
 /** Shorter ones answer too few queries. */
 const shortestMs = 10 * 60_000;
 /** Decoding so many takes few milliseconds, for which other requests wait. */
@@ -26,29 +27,36 @@ const farMs = 1n << 52n;
 
 export async function warmUp(
   parts: LoadParts,
-  { accountId, stream, head, nowMs, maxSamples }: WarmUp,
+  { accountId, stream, head, nowMs, room }: WarmUp,
 ): Promise<void> {
   const plan = { accountId, streams: [stream], selectors: [], untilMs: farMs };
   // Neighbours in the store.
   const series = [...head.index.all()].sort(byId);
-  let left = maxSamples;
   let spanMs = longestMs;
   for (let at = 0; at < series.length; at += seriesPerStatement) {
     const some = series.slice(at, at + seriesPerStatement).filter(isUnread);
     const fromMs = nowMs - spanMs;
-    const limits = { fromMs: BigInt(fromMs), maxSeries: some.length, maxSamples: left };
-    let samples: number | undefined;
+    const before = room();
+    if (before < some.length) return;
+    // Twice as many fit if all of them share their times.
+    const limits = {
+      fromMs: BigInt(fromMs),
+      maxSeries: some.length,
+      maxSamples: Math.floor(2 * before),
+    };
+    let isWhole = false;
     const isKept = await head.readInto(
       () => loadSamples(parts, { ...plan, ...limits }, some, undefined),
       (loaded) => {
-        samples = loaded?.reduce((sum, { times }) => sum + times.length, 0);
+        isWhole = loaded !== undefined;
         return head.keepSamples(fromMs, loaded ?? []);
       },
     );
-    if (!isKept || samples === undefined || head.isClosed) return;
-    left -= samples;
-    // As many samples are expected of each of the others.
-    const expected = (samples / Math.max(1, some.length)) * (series.length - at - some.length);
+    if (!isKept || !isWhole || head.isClosed) return;
+    const left = room();
+    // Each of the others is expected to need as much.
+    const each = (before - left) / Math.max(1, some.length);
+    const expected = each * (series.length - at - some.length);
     if (expected > left) spanMs = Math.floor(spanMs * (left / expected));
     if (spanMs < shortestMs) return;
   }
