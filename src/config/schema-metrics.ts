@@ -53,8 +53,8 @@ export const metricsSection = section({
     8_000_000,
     0,
     1_000_000_000,
-    'Memory for samples of queried streams, in 16 bytes, where no other node inserts; 0 = none. A ' +
-      'sample takes 8 to 16 bytes. Three quarters are filled ahead.',
+    'Memory for samples of queried streams, in 16 bytes, where no other node inserts; 0 = none. ' +
+      'A sample takes 8 to 16 bytes. Three quarters are filled ahead.',
   ),
   ...settingsOfOtlpMetrics(),
 });

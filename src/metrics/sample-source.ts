@@ -31,13 +31,14 @@ export function createSampleSource(
 
 const noHistograms: SampleSeries['histograms'] = [];
 
-function toSampleSeries({ histograms, ...floats }: SeriesColumns): SampleSeries {
-  if (histograms.length === 0) {
-    return { ...floats, histogramTimes: noTimes, histograms: noHistograms };
+function toSampleSeries(series: SeriesColumns): SampleSeries {
+  // Without spreading, which takes ten times as long.
+  const { labels, times, values, from, to, histograms: messages } = series;
+  let histogramTimes = noTimes;
+  let histograms = noHistograms;
+  if (messages.length > 0) {
+    histogramTimes = Float64Array.from(messages, ({ timeMs }) => Number(timeMs));
+    histograms = messages.map(({ message }) => decodeHistogram(message));
   }
-  return {
-    ...floats,
-    histogramTimes: Float64Array.from(histograms, ({ timeMs }) => Number(timeMs)),
-    histograms: histograms.map(({ message }) => decodeHistogram(message)),
-  };
+  return { labels, times, values, from, to, histogramTimes, histograms };
 }

@@ -106,8 +106,7 @@ function groupSeries(
   { grouping, without }: Pick<Aggregation, 'grouping' | 'without'>,
 ): SeriesGroup[] {
   const names = new Set(without ? [...grouping, metricNameLabel] : grouping);
-  const keyOf = (labels: Labels) =>
-    without ? droppedKey(labels, names) : keptKey(labels, grouping);
+  const keyOf = (labels: Labels) => (without ? droppedKey(labels, names) : keptKey(labels, names));
   const groups = new Map<string, { labels: Labels; members: GridSeries[] }>();
   for (const one of series) {
     const key = keyOf(one.labels);

@@ -17,6 +17,7 @@ import { noLabels } from './labels.ts';
 import { absent } from './functions/absent.ts';
 import { callOnRange, rangeArgument } from './range-call.ts';
 import { selectInstant } from './selection.ts';
+import { aggregateStreamed } from './streamed-aggregate.ts';
 import { selectSmoothed } from './functions/smoothed.ts';
 import { sortSeries } from './functions/sorting.ts';
 import { dateFunctions, floatFunctions, histogramFunctions } from './functions/vector-functions.ts';
@@ -118,6 +119,8 @@ async function evaluateAggregation(ev: Evaluation, grid: Grid, expr: Aggregation
     const series = await seriesOf(ev, grid, expr.expr);
     return vector(countValues(grid, series, expr, textOf(expr.param!)));
   }
+  const streamed = await aggregateStreamed(ev, grid, { expr, evaluate });
+  if (streamed !== undefined) return vector(streamed);
   const { param: given } = expr;
   const param = given === undefined ? new Float64Array() : await scalarOf(ev, grid, given);
   const series = await seriesOf(ev, grid, expr.expr);

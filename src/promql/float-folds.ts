@@ -11,6 +11,8 @@ export interface FloatFold {
   add(member: GridSeries): void;
   /** At a step with a count. */
   result(step: number): number;
+  /** Whether results read members again, which must not have changed. */
+  needsMembers(): boolean;
 }
 
 /** @param param of each step */
@@ -58,6 +60,10 @@ class Count implements FloatFold {
   result(step: number): number {
     return this.#op === 'group' ? 1 : this.counts[step]!;
   }
+
+  needsMembers(): boolean {
+    return false;
+  }
 }
 
 /** Compensated as `KahanSum`. */
@@ -88,6 +94,10 @@ class Sum implements FloatFold {
     const sum = this.sums[step]!;
     return Number.isFinite(sum) ? sum + this.rests[step]! : sum;
   }
+
+  needsMembers(): boolean {
+    return false;
+  }
 }
 
 class Mean extends Sum {
@@ -107,6 +117,10 @@ class Mean extends Sum {
       if (kinds[step] === kind.float) mean.add(floats[step]!);
     }
     return mean.value();
+  }
+
+  override needsMembers(): boolean {
+    return !this.sums.every(Number.isFinite);
   }
 }
 
@@ -137,6 +151,10 @@ class Extreme implements FloatFold {
 
   result(step: number): number {
     return this.#sign * this.#best[step]!;
+  }
+
+  needsMembers(): boolean {
+    return false;
   }
 }
 
@@ -171,6 +189,10 @@ class Variance implements FloatFold {
     const variance = this.#squares[step]! / this.counts[step]!;
     return this.#op === 'stddev' ? Math.sqrt(variance) : variance;
   }
+
+  needsMembers(): boolean {
+    return false;
+  }
 }
 
 class Quantile implements FloatFold {
@@ -200,5 +222,9 @@ class Quantile implements FloatFold {
       if (kinds[step] === kind.float) this.#values[count++] = floats[step]!;
     }
     return quantile(this.#param[step]!, this.#values.subarray(0, count));
+  }
+
+  needsMembers(): boolean {
+    return true;
   }
 }

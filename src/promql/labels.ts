@@ -6,7 +6,7 @@ export type Labels = readonly Label[];
 export const noLabels: Labels = [];
 
 /** Describe the metric itself, hence do not survive arithmetic. */
-const metadataLabels = new Set([metricNameLabel, '__type__', '__unit__']);
+export const metadataLabels: readonly string[] = [metricNameLabel, '__type__', '__unit__'];
 
 export function toLabels(labels: Iterable<Label>): Labels {
   return [...labels]
@@ -16,9 +16,12 @@ export function toLabels(labels: Iterable<Label>): Labels {
 
 export function labelValue(labels: Labels, name: string): string {
   // Without an iterator: most of the time of a wide query goes into this loop.
+  const first = name.charCodeAt(0);
   for (let i = 0; i < labels.length; i++) {
     const label = labels[i]!;
     if (label[0] === name) return label[1];
+    // Names are in order.
+    if (label[0].charCodeAt(0) > first) break;
   }
   return '';
 }
@@ -46,8 +49,8 @@ function joinLabels(labels: Labels): string {
 }
 
 /** Equal exactly where `keepLabels` leaves equal labels. */
-export function keptKey(labels: Labels, names: readonly string[]): string {
-  if (names.length === 1) return labelValue(labels, names[0]!);
+export function keptKey(labels: Labels, names: ReadonlySet<string>): string {
+  if (names.size === 1) for (const name of names) return labelValue(labels, name);
   let key = '';
   for (const name of names) key += `${labelValue(labels, name)}\uFFFF`;
   return key;
@@ -78,14 +81,17 @@ export function compareText(left: string, right: string): number {
 }
 
 export function withoutMetadata(labels: Labels): Labels {
-  return labels.filter(([name]) => !metadataLabels.has(name));
+  return labels.filter(([name]) => !metadataLabels.includes(name));
 }
 
-export function hasSameMetadata(left: Labels, right: Labels): boolean {
-  for (const name of metadataLabels) {
-    if (labelValue(left, name) !== labelValue(right, name)) return false;
-  }
-  return true;
+/** Whether the labels that describe the metric itself are the same. */
+export function isOfOneMetric(series: readonly { readonly labels: Labels }[]): boolean {
+  const [first] = series;
+  if (first === undefined) return true;
+  const values = metadataLabels.map((name) => labelValue(first.labels, name));
+  return series.every(({ labels }) =>
+    metadataLabels.every((name, i) => labelValue(labels, name) === values[i]),
+  );
 }
 
 export function keepLabels(labels: Labels, names: ReadonlySet<string>): Labels {

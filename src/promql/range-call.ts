@@ -3,7 +3,7 @@ import type { Call, Expr, MatrixSelector, Subquery } from './parser/ast.ts';
 import { withoutParens } from './parser/ast.ts';
 import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
-import { hasSameMetadata, labelsKey, metricName } from './labels.ts';
+import { isOfOneMetric, labelsKey, metricName } from './labels.ts';
 import { changesFunction, resetsFunction } from './functions/pairs.ts';
 import { overTimeFunctions } from './functions/over-time.ts';
 import { RangeContext, type RangeFunction } from './functions/range-context.ts';
@@ -16,12 +16,12 @@ import {
   withoutStale,
 } from './selection.ts';
 import {
+  type CellSink,
   duplicateLabels,
   type Grid,
   type GridSeries,
-  isEmpty,
   kind,
-  newSeries,
+  SeriesList,
   setCell,
   timeOf,
   type Value,
@@ -51,6 +51,30 @@ export async function callOnRange(
   grid: Grid,
   { call, range, evaluate }: { call: Call; range: MatrixSelector | Subquery; evaluate: Evaluate },
 ): Promise<readonly GridSeries[]> {
+  const series = await rangeSeries(ev, grid, { range, evaluate });
+  const list = new SeriesList(grid);
+  await computeRanges(ev, grid, { call, range, series, evaluate }, list);
+  const results = list.series;
+  noteCounters(ev, call, { range, results });
+  return rename(ev, { call, range }, results);
+}
+
+export async function computeRanges(
+  ev: Evaluation,
+  grid: Grid,
+  {
+    call,
+    range,
+    series: all,
+    evaluate,
+  }: {
+    call: Call;
+    range: MatrixSelector | Subquery;
+    series: readonly RangeSeries[];
+    evaluate: Evaluate;
+  },
+  sink: CellSink,
+): Promise<void> {
   const compute = functions[call.name]!;
   checkExtension(call.name, range);
   const args = await scalarArguments(ev, grid, { call, evaluate });
@@ -64,11 +88,10 @@ export async function callOnRange(
     { at: range, first: withoutParens(call.args[0]!) },
     { rangeSeconds: rangeMs / 1000, extension },
   );
-  const results: GridSeries[] = [];
   const cellArgs = args.map(() => 0);
-  for (const series of await rangeSeries(ev, grid, { range, evaluate })) {
+  for (const series of all) {
     if (ev.isDue(grid.steps)) await ev.breathe();
-    const cells = newSeries(series.labels, grid.steps, series.dropName);
+    const cells = sink.next(series.labels, series.dropName);
     const window = new RangeWindow(series);
     for (let step = 0; step < grid.steps; step++) {
       window.endMs = looks.first + step * looks.stepMs;
@@ -83,35 +106,30 @@ export async function callOnRange(
       for (const [i, values] of args.entries()) cellArgs[i] = values[step]!;
       setCell(cells, step, compute(window, cellArgs, context));
     }
-    if (!isEmpty(cells)) results.push(cells);
+    sink.take(cells);
   }
-  noteCounters(ev, call, { range, results });
-  return rename(ev, { call, range }, results);
 }
 
-const keepNames = new Set(['first_over_time', 'last_over_time']);
+export function keepsName({ name }: Call): boolean {
+  return name === 'first_over_time' || name === 'last_over_time';
+}
 
 function rename(
   ev: Evaluation,
-  { call: { name }, range }: { call: Call; range: MatrixSelector | Subquery },
+  { call, range }: { call: Call; range: MatrixSelector | Subquery },
   results: GridSeries[],
 ): GridSeries[] {
   const { delayedNameRemoval: delayed } = ev.options;
+  // Stored series of one metric stay distinct without its name.
+  const areDistinct = range.kind === 'range' && isOfOneMetric(results);
   const named = results.map((series) => {
-    const drops = !keepNames.has(name) || series.dropName;
+    const drops = !keepsName(call) || series.dropName;
     return drops ? withoutName(series, delayed) : series;
   });
-  if (delayed || name === 'absent_over_time') return named;
-  // Stored series of one metric stay distinct without its name.
-  if (range.kind === 'range' && isOfOneMetric(results)) return named;
+  if (delayed || call.name === 'absent_over_time' || areDistinct) return named;
   const keys = new Set(named.map(({ labels }) => labelsKey(labels)));
   if (keys.size < named.length) throw duplicateLabels();
   return named;
-}
-
-function isOfOneMetric(series: readonly GridSeries[]): boolean {
-  const [first] = series;
-  return first === undefined || series.every((one) => hasSameMetadata(one.labels, first.labels));
 }
 
 async function scalarArguments(
@@ -190,15 +208,17 @@ async function subquerySeries(
 
 const counterSuffix = /_(?:total|sum|count|bucket)$/;
 
-function noteCounters(
+export function noteCounters(
   ev: Evaluation,
   { name, args }: Call,
   { range, results }: { range: MatrixSelector | Subquery; results: readonly GridSeries[] },
 ): void {
   if (name !== 'rate' && name !== 'increase') return;
+  let noted = '';
   for (const { labels, kinds } of results) {
     const metric = metricName(labels);
-    if (metric === '' || counterSuffix.test(metric) || !kinds.includes(kind.float)) continue;
+    if (metric === noted || counterSuffix.test(metric) || !kinds.includes(kind.float)) continue;
+    noted = metric;
     const text = 'metric might not be a counter, name does not end in _total/_sum/_count/_bucket';
     ev.notes.info(withoutParens(args[0] ?? range), `${text}: ${JSON.stringify(metric)}`);
   }

@@ -6,7 +6,15 @@ import { executionError } from './errors.ts';
 import { type Labels, labelsText } from './labels.ts';
 import { type Histogram, sampleWeight, withHint } from './histogram/histogram.ts';
 import { isStale, noTimes, staleHistogram, type SampleSeries } from './source.ts';
-import { type Grid, type GridSeries, isEmpty, kind, newSeries, setCell, timeOf } from './values.ts';
+import {
+  type CellSink,
+  type Grid,
+  type GridSeries,
+  kind,
+  SeriesList,
+  setCell,
+  timeOf,
+} from './values.ts';
 
 /** The times at which a selector or subquery looks, for the steps of a grid. */
 export interface Looks {
@@ -24,6 +32,8 @@ export function looksOf(ev: Evaluation, grid: Grid, expr: VectorSelector | Subqu
   return { first, last: first + (grid.steps - 1) * stepMs, stepMs };
 }
 
+type Taken = 'value' | 'time' | 'float-time';
+
 /**
  * The last sample of each series at most the lookback old, or its time in seconds; `float-time`
  * fails for histograms.
@@ -32,15 +42,38 @@ export async function selectInstant(
   ev: Evaluation,
   grid: Grid,
   selector: VectorSelector,
-  take: 'value' | 'time' | 'float-time' = 'value',
+  take: Taken = 'value',
 ): Promise<readonly GridSeries[]> {
+  const series = await seriesOfSelector(ev, grid, selector);
+  const found = new SeriesList(grid);
+  await selectInto(ev, grid, { selector, series, take }, found);
+  return found.series;
+}
+
+export function seriesOfSelector(
+  ev: Evaluation,
+  grid: Grid,
+  selector: VectorSelector,
+): Promise<readonly SampleSeries[]> {
+  const looks = looksOf(ev, grid, selector);
+  return ev.select(selector, looks.first - ev.options.lookbackMs + 1, looks.last);
+}
+
+export async function selectInto(
+  ev: Evaluation,
+  grid: Grid,
+  {
+    selector,
+    series,
+    take,
+  }: { selector: VectorSelector; series: readonly SampleSeries[]; take: Taken },
+  sink: CellSink,
+): Promise<void> {
   const looks = looksOf(ev, grid, selector);
   const { lookbackMs } = ev.options;
-  const series = await ev.select(selector, looks.first - lookbackMs + 1, looks.last);
-  const found: GridSeries[] = [];
   for (const one of series) {
     if (ev.isDue(grid.steps)) await ev.breathe();
-    const cells = newSeries(one.labels, grid.steps);
+    const cells = sink.next(one.labels, false);
     const cursor = new Cursor(one);
     for (let step = 0; step < grid.steps; step++) {
       const at = looks.first + step * looks.stepMs;
@@ -54,9 +87,8 @@ export async function selectInstant(
       ev.look(grid, step, typeof value === 'object' ? sampleWeight(value) : 1);
       setCell(cells, step, take === 'value' ? value : time / 1000);
     }
-    if (!isEmpty(cells)) found.push(cells);
+    sink.take(cells);
   }
-  return found;
 }
 
 /** Walks through floats and histograms of a series in the order of time. */
@@ -116,19 +148,20 @@ export interface RangeSeries extends SampleSeries {
 
 export function withoutStale(series: SampleSeries): RangeSeries {
   const { labels } = series;
-  const floats = keepFloats(series);
+  const { times, values, from, to } = keepFloats(series);
   let { histogramTimes, histograms } = series;
   if (histograms.includes(staleHistogram)) {
     histogramTimes = histogramTimes.filter((_, i) => histograms[i] !== staleHistogram);
     histograms = histograms.filter((histogram) => histogram !== staleHistogram);
   }
-  return { labels, ...floats, histogramTimes, histograms, dropName: false };
+  return { labels, times, values, from, to, histogramTimes, histograms, dropName: false };
 }
 
-function keepFloats({ times, values, from, to }: SampleRange): SampleRange {
+function keepFloats(range: SampleRange): SampleRange {
+  const { times, values, from, to } = range;
   let stale = 0;
   for (let i = from; i < to; i++) if (isStale(values, i)) stale += 1;
-  if (stale === 0) return { times, values, from, to };
+  if (stale === 0) return range;
   const kept = (numbers: Float64Array) =>
     numbers.subarray(from, to).filter((_, i) => !isStale(values, from + i));
   return { times: kept(times), values: kept(values), from: 0, to: to - from - stale };

@@ -61,6 +61,31 @@ export function setCell(
   series.histograms[step] = value;
 }
 
+/** Receives the cells of series, one series after the other. */
+export interface CellSink {
+  /** Empty cells to fill for the next series. */
+  next(labels: Labels, dropName: boolean): GridSeries;
+  take(cells: GridSeries): void;
+}
+
+/** Keeps the series that have a value. */
+export class SeriesList implements CellSink {
+  readonly series: GridSeries[] = [];
+  readonly #grid: Grid;
+
+  constructor(grid: Grid) {
+    this.#grid = grid;
+  }
+
+  next(labels: Labels, dropName: boolean): GridSeries {
+    return newSeries(labels, this.#grid.steps, dropName);
+  }
+
+  take(cells: GridSeries): void {
+    if (!isEmpty(cells)) this.series.push(cells);
+  }
+}
+
 export function histogramAt({ kinds, histograms }: GridSeries, step: number) {
   return kinds[step] === kind.histogram ? histograms?.[step] : undefined;
 }
