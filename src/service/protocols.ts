@@ -3,10 +3,8 @@ import type { Config } from '../config/schema.ts';
 import type { Protocol } from '../model/protocol.ts';
 import { createInflux } from '../protocols/influx/influx.ts';
 import { createDatadog } from '../protocols/json-logs/datadog/datadog.ts';
-import { createForward } from '../protocols/forward/forward.ts';
-import { createPiecesDecoder } from '../protocols/json-logs/decode-lines.ts';
-import { openTolerantEvents } from '../protocols/json-logs/event-source.ts';
 import { createElasticsearch } from '../protocols/json-logs/elasticsearch/elasticsearch.ts';
+import { createForward } from '../protocols/json-logs/forward/forward.ts';
 import { createGelf } from '../protocols/json-logs/gelf/gelf.ts';
 import { createJournal } from '../protocols/json-logs/journal/journal.ts';
 import { createJsonLogs } from '../protocols/json-logs/json-logs.ts';
@@ -36,6 +34,6 @@ export function createProtocols(config: Config): Protocol[] {
     ...createRemoteWrite(config),
     createInflux(config),
     createSyslog(config),
-    createForward(config, createPiecesDecoder(openTolerantEvents)),
+    createForward(config),
   ];
 }

@@ -1,9 +1,9 @@
 /** Opens the listeners of protocols that are not HTTP, as far as they are configured. */
 import type { ConnectionGate } from '../admission/port.ts';
 import { DelimitedFrames } from '../codec/delimited-frames.ts';
-import { chunkOf } from '../protocols/forward/entries.ts';
-import { answerPing, encodeHelo } from '../protocols/forward/handshake.ts';
-import { encode, MessageReader } from '../protocols/forward/msgpack.ts';
+import { chunkOf } from '../protocols/json-logs/forward/entries.ts';
+import { answerPing, encodeHelo } from '../protocols/json-logs/forward/handshake.ts';
+import { encode, MessageReader } from '../protocols/json-logs/forward/msgpack.ts';
 import { GelfDatagrams, joinGelf } from '../protocols/json-logs/gelf/gelf-frames.ts';
 import { joinFrames, SyslogFrames } from '../protocols/json-logs/syslog/frames.ts';
 import { tokenOf } from '../protocols/json-logs/syslog/structured-data.ts';

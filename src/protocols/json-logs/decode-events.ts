@@ -2,10 +2,9 @@
 import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import type { EventBatch } from './event-batch.ts';
+import { type EventBatch, EventWorkspace } from './event-batch.ts';
 import type { EventSlots } from './event-fields.ts';
 import { findFault } from './event-row.ts';
-import { EventWorkspace } from './event-workspace.ts';
 
 /** An opened body. */
 export interface EventStream {

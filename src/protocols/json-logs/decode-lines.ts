@@ -8,14 +8,13 @@ import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/slic
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { EventBatch } from './event-batch.ts';
+import { EventBatch, EventWorkspace } from './event-batch.ts';
 import {
   type EventSource,
   type OpenSource,
   openPlainEvents,
   openTolerantEvents,
 } from './event-source.ts';
-import { EventWorkspace } from './event-workspace.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
 const newline = 0x0a;

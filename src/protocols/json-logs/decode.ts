@@ -16,9 +16,8 @@ import {
 } from '../../codec/json-scanner.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
-import { EventBatch } from './event-batch.ts';
+import { EventBatch, EventWorkspace } from './event-batch.ts';
 import { type EventSource, type OpenSource, openPlainEvents } from './event-source.ts';
-import { EventWorkspace } from './event-workspace.ts';
 
 export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Promise<Batch>;
 

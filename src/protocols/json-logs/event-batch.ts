@@ -1,14 +1,25 @@
 /** The rows, rejections and warnings of the events of one body. */
 import { Rejections } from '../../codec/rejections.ts';
-import type { RowWriter } from '../../codec/row-writer.ts';
+import { RowWriter } from '../../codec/row-writer.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import type { EventSlots } from './event-fields.ts';
+import { EventSlots } from './event-fields.ts';
 import { EventRowWriter } from './event-row.ts';
-import type { EventWorkspace } from './event-workspace.ts';
 
 const unreadableTime = 'unreadable time: stored with the time of receipt';
+
+/** Memory of a decoder of events, reused from body to body. */
+export class EventWorkspace {
+  readonly slots = new EventSlots();
+  readonly rows = new RowWriter();
+
+  /** Releases the body that was decoded. */
+  clear(): void {
+    this.slots.release();
+    this.rows.clear();
+  }
+}
 
 export class EventBatch {
   readonly #slots: EventSlots;

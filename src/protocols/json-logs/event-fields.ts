@@ -60,8 +60,11 @@ export const slotKind = {
   other: 4,
   /** Bytes that are not UTF-8, which are repaired when they are written. */
   brokenString: 5,
+  /** A message that is not in the body. */
+  given: 6,
 } as const;
 
+const noText: Buffer = Buffer.alloc(0);
 const use = { none: 0, filled: 1, column: 2 } as const;
 
 /** One event as ranges of the body. Reused from event to event. */
@@ -72,6 +75,8 @@ export class EventSlots {
   readonly labels = new LabelSet();
   /** Bytes that labels have beside those of the event. */
   addedBytes = 0;
+  /** The text of kind `given`. */
+  given = noText;
   readonly #filled = new Uint8Array(fieldKeys.length);
   #filledCount = 0;
   readonly #use = new Uint8Array(fieldKeys.length);
@@ -91,6 +96,7 @@ export class EventSlots {
   release(): void {
     this.clear();
     this.labels.release();
+    this.given = noText;
   }
 
   set(index: number, kind: number, start: number, end: number): void {
@@ -101,6 +107,12 @@ export class EventSlots {
     this.kind[index] = kind;
     this.start[index] = start;
     this.end[index] = end;
+  }
+
+  giveMessage(text: Buffer): void {
+    this.set(field.message, slotKind.given, 0, 0);
+    this.given = text;
+    this.addedBytes += text.length;
   }
 
   /** Marks a slot that fills a column. @param index or -1 */
@@ -125,7 +137,8 @@ export class EventSlots {
     return (
       kind === slotKind.plainString ||
       kind === slotKind.escapedString ||
-      kind === slotKind.brokenString
+      kind === slotKind.brokenString ||
+      kind === slotKind.given
     );
   }
 }

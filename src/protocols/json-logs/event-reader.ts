@@ -30,7 +30,7 @@ export const tolerantEvents: EventDialect = { flattened: 'ecs', isTolerant: true
 export const documents: EventDialect = { flattened: 'all', isTolerant: true };
 
 /** Objects of ECS with fields that have columns, errors and fields of loggers, and Kubernetes. */
-const ecsTable = createKeyTable([
+export const ecsTable = createKeyTable([
   'error',
   'err',
   'fields',
@@ -43,8 +43,8 @@ const ecsTable = createKeyTable([
   'transaction',
 ]);
 /** Objects nested deeper, or below longer names, stay JSON: names are repeated in each member. */
-const maxLevels = 4;
-const maxPrefixBytes = 64;
+export const maxLevels = 4;
+export const maxPrefixBytes = 64;
 const firstNameBytes = 4096;
 const maxKeptNameBytes = 64 * 1024;
 

@@ -33,6 +33,7 @@ const mustBeStrings = [
 ] as const;
 
 const fieldKeyBytes = fieldKeys.map((key) => Buffer.from(key));
+const newline = 0x0a;
 const backslash = 0x5c;
 const letterN = 0x6e;
 const severityWords = [...severityNumbers.keys()];
@@ -179,9 +180,11 @@ export class EventRowWriter {
     );
   };
 
-  /** Docker's lines end with the escape of a line break. */
+  /** Docker's lines end with a line break, in JSON with its escape. */
   #dropLineBreak(index: number): void {
     const { kind, start, end } = this.#slots;
+    const isRaw = kind[index] === slotKind.plainString && end[index]! > start[index]!;
+    if (isRaw && this.#bytes[end[index]! - 1] === newline) end[index]! -= 1;
     if (kind[index] !== slotKind.escapedString || end[index]! - start[index]! < 2) return;
     const [before, slash, letter] = this.#bytes.subarray(end[index]! - 3, end[index]);
     if (before !== backslash && slash === backslash && letter === letterN) end[index]! -= 2;
@@ -219,9 +222,10 @@ export class EventRowWriter {
       this.#rows.byte(0);
       return;
     }
-    const { kind, start, end } = this.#slots;
-    if (kind[index] === slotKind.brokenString) {
-      const text = this.#repair(start[index]!, end[index]!);
+    const { kind, start, end, given } = this.#slots;
+    if (kind[index] === slotKind.brokenString || kind[index] === slotKind.given) {
+      const isGiven = kind[index] === slotKind.given;
+      const text = isGiven ? given : this.#repair(start[index]!, end[index]!);
       this.#rows.bytes(text, 0, text.length);
       return;
     }

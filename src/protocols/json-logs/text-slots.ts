@@ -26,15 +26,15 @@ export class TextSlots {
 
   /** @param index of the slot */
   setText(index: number, { start, end }: TextRange): void {
-    const isText = this.#isUtf8(start, end);
-    if (!isText) this.#slots.addedBytes += repairFactor * (end - start);
-    this.#slots.set(index, isText ? slotKind.plainString : slotKind.brokenString, start, end);
+    const isPlain = isText(this.#bytes, start, end);
+    if (!isPlain) this.#slots.addedBytes += repairFactor * (end - start);
+    this.#slots.set(index, isPlain ? slotKind.plainString : slotKind.brokenString, start, end);
   }
 
   /** @returns the index of the label, or -1 if the event has too many */
   addLabel({ start, end }: TextRange): number {
     const { labels } = this.#slots;
-    if (this.#isUtf8(start, end)) {
+    if (isText(this.#bytes, start, end)) {
       return labels.add(this.#bytes, start, end, labelOrigin.topLevel);
     }
     const key = this.#repair(start, end);
@@ -43,7 +43,7 @@ export class TextSlots {
 
   setLabel(label: number, { start, end }: TextRange): void {
     const { labels } = this.#slots;
-    if (this.#isUtf8(start, end)) labels.set(label, valueKind.verbatim, start, end);
+    if (isText(this.#bytes, start, end)) labels.set(label, valueKind.verbatim, start, end);
     else labels.give(label, this.#repair(start, end));
   }
 
@@ -58,16 +58,16 @@ export class TextSlots {
     return true;
   }
 
-  #isUtf8(start: number, end: number): boolean {
-    const bytes = this.#bytes;
-    const quickEnd = Math.min(end, start + quickTextBytes);
-    let at = start;
-    while (at < quickEnd && bytes[at]! < 0x80) at += 1;
-    return at === end || isUtf8(bytes.subarray(start, end));
-  }
-
   #repair(start: number, end: number): Buffer {
     this.#slots.addedBytes += repairFactor * (end - start);
     return Buffer.from(this.#bytes.toString('utf8', start, end));
   }
+}
+
+/** Whether the range is UTF-8. */
+export function isText(bytes: Buffer, start: number, end: number): boolean {
+  const quickEnd = Math.min(end, start + quickTextBytes);
+  let at = start;
+  while (at < quickEnd && bytes[at]! < 0x80) at += 1;
+  return at === end || isUtf8(bytes.subarray(start, end));
 }

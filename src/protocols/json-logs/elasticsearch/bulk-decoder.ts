@@ -8,11 +8,10 @@ import { createSlicedDecoder, type Decoding, sliceBytes } from '../../../codec/s
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
-import { EventBatch } from '../event-batch.ts';
+import { EventBatch, EventWorkspace } from '../event-batch.ts';
 import type { EventSlots } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
 import { findFault } from '../event-row.ts';
-import { EventWorkspace } from '../event-workspace.ts';
 import { type BulkAction, parseAction, rejectedItem } from './bulk-action.ts';
 
 const newline = 0x0a;

@@ -1,6 +1,6 @@
 /** The shared key of the Forward protocol, version 1: HELO, PING and PONG. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { AppError } from '../../model/errors.ts';
+import { AppError } from '../../../model/errors.ts';
 import { bytesAt, elementsOf, encode } from './msgpack.ts';
 
 const serverName = 'weir';

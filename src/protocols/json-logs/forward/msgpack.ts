@@ -2,7 +2,7 @@
  * Walks MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md) without building
  * values, so that a message of many tiny values costs no more than its bytes.
  */
-import { AppError } from '../../model/errors.ts';
+import { AppError } from '../../../model/errors.ts';
 
 export type Kind =
   | 'nil'
@@ -39,12 +39,13 @@ export class Head {
     if (byte <= 0x9f) return this.#set('array', byte & 15, at + 1);
     if (byte <= 0xbf) return this.#set('string', byte & 31, at + 1);
     if (byte >= 0xd4 && byte <= 0xd8) return this.#extension(bytes, at + 1, 1 << (byte - 0xd4));
-    const [kind, sizeBytes, fixed] = heads.get(byte) ?? [];
-    if (kind === undefined) throw malformed(at, 'no value begins with the byte 0xc1');
+    const form = heads[byte - firstHead];
+    if (form === undefined) throw malformed(at, 'no value begins with the byte 0xc1');
+    const { kind, sizeBytes, fixed } = form;
     if (fixed !== undefined) return this.#set(kind, fixed, at + 1);
-    const start = at + 1 + sizeBytes!;
+    const start = at + 1 + sizeBytes;
     if (start > bytes.length) return false;
-    const size = bytes.readUIntBE(at + 1, sizeBytes!);
+    const size = sizeBytes === 1 ? bytes[at + 1]! : bytes.readUIntBE(at + 1, sizeBytes);
     return kind === 'extension'
       ? this.#extension(bytes, start, size)
       : this.#set(kind, size, start);
@@ -75,35 +76,36 @@ export class Head {
   }
 }
 
-/** Kind, bytes of the size, and the size if it is fixed. */
-const heads: ReadonlyMap<number, readonly [Kind, number, number?]> = new Map([
-  [0xc0, ['nil', 0, 0]],
-  [0xc2, ['false', 0, 0]],
-  [0xc3, ['true', 0, 0]],
-  [0xc4, ['binary', 1]],
-  [0xc5, ['binary', 2]],
-  [0xc6, ['binary', 4]],
-  [0xc7, ['extension', 1]],
-  [0xc8, ['extension', 2]],
-  [0xc9, ['extension', 4]],
-  [0xca, ['float', 0, 4]],
-  [0xcb, ['float', 0, 8]],
-  [0xcc, ['uint', 0, 1]],
-  [0xcd, ['uint', 0, 2]],
-  [0xce, ['uint', 0, 4]],
-  [0xcf, ['uint', 0, 8]],
-  [0xd0, ['int', 0, 1]],
-  [0xd1, ['int', 0, 2]],
-  [0xd2, ['int', 0, 4]],
-  [0xd3, ['int', 0, 8]],
-  [0xd9, ['string', 1]],
-  [0xda, ['string', 2]],
-  [0xdb, ['string', 4]],
-  [0xdc, ['array', 2]],
-  [0xdd, ['array', 4]],
-  [0xde, ['map', 2]],
-  [0xdf, ['map', 4]],
-] as const);
+interface Form {
+  readonly kind: Kind;
+  readonly sizeBytes: number;
+  /** The size, if all values have the same. */
+  readonly fixed: number | undefined;
+}
+
+const firstHead = 0xc0;
+const never = undefined;
+/** By the first byte, from `firstHead`. */
+const heads: readonly (Form | undefined)[] = [
+  toForm('nil', 0, 0),
+  never,
+  toForm('false', 0, 0),
+  toForm('true', 0, 0),
+  ...[1, 2, 4].map((bytes) => toForm('binary', bytes)),
+  ...[1, 2, 4].map((bytes) => toForm('extension', bytes)),
+  ...[4, 8].map((size) => toForm('float', 0, size)),
+  ...[1, 2, 4, 8].map((size) => toForm('uint', 0, size)),
+  ...[1, 2, 4, 8].map((size) => toForm('int', 0, size)),
+  // Extensions of a fixed size.
+  ...Array.from({ length: 5 }, () => never),
+  ...[1, 2, 4].map((bytes) => toForm('string', bytes)),
+  ...[2, 4].map((bytes) => toForm('array', bytes)),
+  ...[2, 4].map((bytes) => toForm('map', bytes)),
+];
+
+function toForm(kind: Kind, sizeBytes: number, fixed?: number): Form {
+  return { kind, sizeBytes, fixed };
+}
 
 export function malformed(at: number, problem: string): AppError {
   return new AppError('malformed', `cannot read MessagePack at byte ${at}: ${problem}`);
@@ -118,9 +120,18 @@ export function headAt(bytes: Buffer, at: number, head: Head): Head {
 /** @returns the position after the value. @throws AppError `malformed` */
 export function skipValue(bytes: Buffer, at: number, head: Head): number {
   for (let remaining = 1; remaining > 0; remaining -= 1) {
-    headAt(bytes, at, head);
-    at = head.end;
-    remaining += head.children;
+    const byte = bytes[at]!;
+    // Short texts and numbers, of which most values are.
+    if (byte <= 0x7f || byte >= 0xe0) {
+      at += 1;
+    } else if (byte >= 0xa0 && byte <= 0xbf) {
+      at += 1 + (byte & 31);
+      if (at > bytes.length) throw malformed(at, 'the message ends');
+    } else {
+      headAt(bytes, at, head);
+      at = head.end;
+      remaining += head.children;
+    }
   }
   return at;
 }

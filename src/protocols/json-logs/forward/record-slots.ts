@@ -1,0 +1,212 @@
+/**
+ * Reads records of MessagePack into slots, with the names of tolerant JSON events: strings are
+ * ranges of the message, other values become their JSON.
+ */
+import { findKey } from '../../../codec/key-table.ts';
+import { chooseMessage } from '../choose-fields.ts';
+import { type EventSlots, field, fieldKeys, fieldTable, slotKind } from '../event-fields.ts';
+import { ecsTable, maxLevels, maxPrefixBytes } from '../event-reader.ts';
+import { labelOrigin, type LabelOrigin, valueKind } from '../label-set.ts';
+import { isText, TextSlots } from '../text-slots.ts';
+import { isEventTime, JsonText, scalarText } from './json-text.ts';
+import { Head, headAt, type Kind, malformed, skipValue } from './msgpack.ts';
+
+const dot = 0x2e;
+const quotes = '"';
+const digitOrMinus = /^[\d-]/;
+/** Of a number, `true`, `false` or a time that fills a slot. */
+const scalarBytes = 32;
+const tagKey = Buffer.from('tag');
+/** Of the names and values of labels that are not in the message. */
+const addedLabelBytes = 64;
+
+export class RecordSlots {
+  /** The message, and behind it a place for each field that is no string. */
+  readonly bytes: Buffer;
+  readonly #message: Buffer;
+  readonly #slots: EventSlots;
+  readonly #texts: TextSlots;
+  readonly #head = new Head();
+  readonly #json: JsonText;
+  /** The last name that was read, as a range. */
+  #name: Buffer;
+  #nameStart = 0;
+  #nameEnd = 0;
+
+  constructor(message: Buffer, slots: EventSlots, maxDepth: number) {
+    this.bytes = Buffer.allocUnsafeSlow(message.length + fieldKeys.length * scalarBytes);
+    message.copy(this.bytes);
+    this.#message = this.bytes.subarray(0, message.length);
+    this.#slots = slots;
+    this.#texts = new TextSlots(this.bytes, slots);
+    this.#json = new JsonText(this.#message, this.#head, maxDepth);
+    this.#name = this.bytes;
+  }
+
+  /**
+   * @param timeAt position of the time of the record, `at` that of the record
+   * @returns the position after the record. @throws AppError `malformed`
+   */
+  read(tag: Buffer, timeAt: number, at: number): number {
+    const slots = this.#slots;
+    slots.clear();
+    slots.labels.give(slots.labels.add(tagKey, 0, tagKey.length, labelOrigin.topLevel), tag);
+    this.#readTime(timeAt);
+    const head = headAt(this.#message, at, this.#head);
+    if (head.kind !== 'map') throw malformed(at, 'a record must be a map');
+    let next = head.end;
+    for (let left = head.size; left > 0; left -= 1) {
+      next = this.#readName(next);
+      next = this.#readValue(this.#name, this.#nameStart, this.#nameEnd, { at: next, level: 1 });
+    }
+    // What may be stored as a whole is never rejected for a field.
+    slots.set(field.whole, slotKind.other, at, at);
+    if (!slots.isString(chooseMessage(slots))) slots.giveMessage(Buffer.from(this.#json.of(at, 0)));
+    slots.addedBytes += tag.length + addedLabelBytes;
+    return next;
+  }
+
+  /** fluentd 1.16 may send `[time, metadata]` in place of the time. */
+  #readTime(at: number): void {
+    let head = headAt(this.#message, at, this.#head);
+    if (head.kind === 'array' && head.size > 0) {
+      at = head.end;
+      head = headAt(this.#message, at, head);
+    }
+    if (head.kind === 'nil') return;
+    if (!isEventTime(head) && head.kind !== 'uint' && head.kind !== 'float') {
+      throw malformed(at, 'a time must be a number');
+    }
+    const text = scalarText(this.#message, head);
+    if (text !== '0') this.#setScalar(field.timestamp, text);
+  }
+
+  /** Sets the name. @returns the position after it */
+  #readName(at: number): number {
+    const { kind, start, end } = headAt(this.#message, at, this.#head);
+    const isString = kind === 'string' || kind === 'binary';
+    if (isString && isText(this.#message, start, end)) {
+      this.#setName(this.bytes, start, end);
+      return end;
+    }
+    const text = isString ? this.#message.toString('utf8', start, end) : this.#json.of(at, 1);
+    const name = Buffer.from(text);
+    this.#slots.addedBytes += name.length;
+    this.#setName(name, 0, name.length);
+    return isString ? end : this.#json.end;
+  }
+
+  #setName(source: Buffer, start: number, end: number): void {
+    this.#name = source;
+    this.#nameStart = start;
+    this.#nameEnd = end;
+  }
+
+  /** Reads the value of a name. @returns the position after it */
+  #readValue(name: Buffer, start: number, end: number, { at, level }: Place): number {
+    const known = findKey(fieldTable, name, start, end);
+    const head = headAt(this.#message, at, this.#head);
+    if (head.kind === 'map') {
+      if (known === field.labels && level === 1) return this.#readLabels();
+      const isObject = level > 1 || findKey(ecsTable, name, start, end) >= 0;
+      if (isObject && level <= maxLevels && end - start <= maxPrefixBytes) {
+        return this.#readNested(name.subarray(start, end), level);
+      }
+    } else if (known >= 0 && isScalar(head)) {
+      return this.#readField(known);
+    }
+    return this.#readLabel(name, start, end, { at, level });
+  }
+
+  /** Reads the map of the head, whose members have its name before their own. */
+  #readNested(prefix: Buffer, level: number): number {
+    const { size, end } = this.#head;
+    let at = end;
+    for (let left = size; left > 0; left -= 1) {
+      at = this.#readName(at);
+      const bytes = prefix.length + 1 + this.#nameEnd - this.#nameStart;
+      const name = Buffer.allocUnsafe(bytes);
+      const dotAt = prefix.copy(name);
+      name[dotAt] = dot;
+      this.#name.copy(name, dotAt + 1, this.#nameStart, this.#nameEnd);
+      this.#slots.addedBytes += bytes;
+      at = this.#readValue(name, 0, bytes, { at, level: level + 1 });
+    }
+    return at;
+  }
+
+  /** The last of repeated `labels` counts, as for other names. */
+  #readLabels(): number {
+    const { size, end } = this.#head;
+    this.#slots.labels.dropLabelsObject();
+    this.#slots.kind[field.labels] = slotKind.absent;
+    let at = end;
+    for (let left = size; left > 0; left -= 1) {
+      at = this.#readName(at);
+      const place = { at, level: 1, origin: labelOrigin.labelsObject };
+      at = this.#readLabel(this.#name, this.#nameStart, this.#nameEnd, place);
+    }
+    return at;
+  }
+
+  #readLabel(name: Buffer, start: number, end: number, place: Place): number {
+    const { labels } = this.#slots;
+    const { at, level, origin = labelOrigin.topLevel } = place;
+    const label = labels.add(name, start, end, origin);
+    if (label < 0) return skipValue(this.#message, at, this.#head);
+    const head = headAt(this.#message, at, this.#head);
+    if (isString(head.kind)) {
+      this.#texts.setLabel(label, { start: head.start, end: head.end });
+      return head.end;
+    }
+    if (head.kind === 'nil') {
+      labels.set(label, valueKind.absent, at, at);
+      return head.end;
+    }
+    const value = Buffer.from(withoutQuotes(this.#json.of(at, level)));
+    this.#slots.addedBytes += value.length;
+    labels.give(label, value);
+    return this.#json.end;
+  }
+
+  /** Reads the scalar of the head into a slot. */
+  #readField(index: number): number {
+    const { kind, start, end } = this.#head;
+    if (isString(kind)) this.#texts.setText(index, { start, end });
+    else if (kind === 'nil') this.#slots.set(index, slotKind.absent, start, start);
+    else this.#setScalar(index, scalarText(this.#message, this.#head));
+    return end;
+  }
+
+  /** @param text JSON of at most `scalarBytes` */
+  #setScalar(index: number, text: string): void {
+    const start = this.#message.length + index * scalarBytes;
+    const value = withoutQuotes(text);
+    const end = start + this.bytes.write(value, start, scalarBytes, 'latin1');
+    const isNumber = digitOrMinus.test(text);
+    const other = value.length < text.length ? slotKind.plainString : slotKind.other;
+    this.#slots.set(index, isNumber ? slotKind.number : other, start, end);
+  }
+}
+
+interface Place {
+  readonly at: number;
+  /** Names that the value is below. */
+  readonly level: number;
+  readonly origin?: LabelOrigin;
+}
+
+/** Whether it fills a slot. */
+function isScalar(head: Head): boolean {
+  if (head.kind === 'extension') return isEventTime(head);
+  return head.kind !== 'array' && head.kind !== 'map';
+}
+
+function isString(kind: Kind): boolean {
+  return kind === 'string' || kind === 'binary';
+}
+
+/** Of NaN and of bytes in base64, which are strings in JSON. */
+function withoutQuotes(json: string): string {
+  return json.startsWith(quotes) ? json.slice(1, -1) : json;
+}
