@@ -113,6 +113,20 @@ function toFractionDigits(digits: number): 0 | 3 | 6 | 9 | undefined {
   return digits <= 19 ? 9 : undefined;
 }
 
+/** Parses a number that is that of the last event only once: senders of whole seconds repeat it. */
+export class EpochReader {
+  #text = '';
+  #time: EventTime | undefined;
+
+  read(bytes: Buffer, start: number, end: number): EventTime | undefined {
+    const text = bytes.toString('latin1', start, end);
+    if (text === this.#text) return this.#time;
+    this.#text = text;
+    this.#time = parseEpoch(text);
+    return this.#time;
+  }
+}
+
 function toPlain(value: number): string {
   return Number.isInteger(value) ? BigInt(value).toString() : value.toFixed(9);
 }

@@ -2,7 +2,7 @@
  * Validates an event and writes it as a `logs/1` row. Canonical keys take precedence over the
  * fields of loggers. Keys without a column become labels.
  */
-import { type EventTime, parseEpoch } from '../../codec/event-time.ts';
+import { EpochReader, type EventTime } from '../../codec/event-time.ts';
 import { parseTimeText } from '../../codec/event-time-text.ts';
 import { unescape } from '../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../codec/key-table.ts';
@@ -66,6 +66,7 @@ export class EventRowWriter {
   /** Events with a time field of which none is readable. */
   unreadableTimes = 0;
   #time: EventTime | undefined;
+  readonly #epochs = new EpochReader();
 
   constructor(bytes: Buffer, slots: EventSlots, rows: RowWriter) {
     this.#bytes = bytes;
@@ -135,7 +136,7 @@ export class EventRowWriter {
     const end = this.#slots.end[index]!;
     if (end - start > maxTimeLength) return undefined;
     const kind = this.#slots.kind[index];
-    if (kind === slotKind.number) return parseEpoch(this.#bytes.toString('latin1', start, end));
+    if (kind === slotKind.number) return this.#epochs.read(this.#bytes, start, end);
     if (kind === slotKind.plainString) return parseTimeText(this.#bytes, start, end);
     if (kind !== slotKind.escapedString) return undefined;
     const text = Buffer.allocUnsafe(end - start);

@@ -138,7 +138,7 @@ test('values that JSON does not have, and those that labels do not have', async 
 });
 
 test('fields have the names of JSON events', async () => {
-  const record = {
+  const fields = {
     level: 30,
     host: { name: 'web-1', ip: ['::1'] },
     kubernetes: { pod_name: 'p', labels: { app: 'shop' } },
@@ -148,7 +148,7 @@ test('fields have the names of JSON events', async () => {
     log: 'with its line break\n',
     tag: 'own',
   };
-  const [row] = await rowsOf(encode(['app', 0, record]));
+  const [row] = await rowsOf(encode(['app', 0, fields]));
   assert.ok(row);
   assert.deepEqual(
     [row.body, row.severityText, row.host, row.serviceName, row.timestamp],
@@ -167,13 +167,13 @@ test('fields have the names of JSON events', async () => {
 
 test('bytes that are not UTF-8 are repaired', async () => {
   const broken = Buffer.from('gr\xf6n', 'latin1');
-  const event = Buffer.concat([encode('message'), encode(broken), encode(broken), encode('x')]);
+  const pairs = Buffer.concat([encode('message'), encode(broken), encode(broken), encode('x')]);
   const message = Buffer.concat([
     Buffer.from([0x93]),
     encode('t'),
     encode(0),
     Buffer.of(0x82),
-    event,
+    pairs,
   ]);
   const [one] = await eventsOf(message);
   assert.equal(one?.message, 'gr\ufffdn');

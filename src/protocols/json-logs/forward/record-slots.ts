@@ -84,16 +84,16 @@ export class RecordSlots {
   /** Sets the name. @returns the position after it */
   #readName(at: number): number {
     const { kind, start, end } = headAt(this.#message, at, this.#head);
-    const isString = kind === 'string' || kind === 'binary';
-    if (isString && isText(this.#message, start, end)) {
+    const isBytes = isString(kind);
+    if (isBytes && isText(this.#message, start, end)) {
       this.#setName(this.bytes, start, end);
       return end;
     }
-    const text = isString ? this.#message.toString('utf8', start, end) : this.#json.of(at, 1);
+    const text = isBytes ? this.#message.toString('utf8', start, end) : this.#json.of(at, 1);
     const name = Buffer.from(text);
     this.#slots.addedBytes += name.length;
     this.#setName(name, 0, name.length);
-    return isString ? end : this.#json.end;
+    return isBytes ? end : this.#json.end;
   }
 
   #setName(source: Buffer, start: number, end: number): void {
