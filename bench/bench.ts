@@ -3,7 +3,8 @@
  * table on standard output and in `bench/RESULTS.md`. `--quick` only checks that the benchmark
  * works; `--scaled` compares the scaled-out set with the embedded one; `--fairness` runs a light
  * list beside heavy queries of another account; `--contention` measures ingest beside clients that
- * ask; `--ways` measures only ingest by protocol; `--peers` compares Weir with VictoriaLogs,
+ * ask; `--ways` measures only ingest by protocol, `--questions` only questions about labels and
+ * messages; `--peers` compares Weir with VictoriaLogs,
  * VictoriaMetrics or Prometheus;
  * `--compare BASE` compares the quick run of this tree with that of a git revision.
  */
@@ -17,9 +18,9 @@ import { fill, measureBurst, measureLimit, measureSustained } from './ingest.ts'
 import { type Load, startLoad } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { peakMemoryBytes } from './processes.ts';
-import { measureQueries } from './queries.ts';
+import { measureQueries, measureQuestions } from './queries.ts';
 import { measureReadable } from './readable.ts';
-import { type LogResults, type Results, toMarkdown, waysInTable } from './report.ts';
+import { type LogResults, queriesTable, type Results, toMarkdown, waysInTable } from './report.ts';
 import { measureSampleBytes } from './sample-bytes.ts';
 import { diskBytes, drained, indexed } from './service-gauge.ts';
 import { measureWaysIn } from './ways-in.ts';
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     contention: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
     ways: { type: 'boolean', default: false },
+    questions: { type: 'boolean', default: false },
     corpus: { type: 'string', default: 'services' },
     'victoria-logs': { type: 'string' },
     'victoria-metrics': { type: 'string' },
@@ -76,6 +78,8 @@ if (values.scaled) {
 } else if (values.ways) {
   const waysIn = await measureWaysIn({ seed, seconds: Number(values.seconds ?? waySeconds) }, say);
   console.log(waysInTable({ waysIn }).join('\n'));
+} else if (values.questions) {
+  await benchQuestions();
 } else if (values.peers && values.corpus === 'samples') {
   const { benchSamples } = await import('./peers/samples.ts');
   const { 'victoria-metrics': victoriaMetrics, write: isWritten } = values;
@@ -107,6 +111,25 @@ async function benchAll(): Promise<void> {
   const markdown = toMarkdown(results);
   console.log(markdown);
   if (!values.quick) writeFileSync(new URL('./RESULTS.md', import.meta.url), markdown);
+}
+
+/** Loads the rows as fast as they are stored. */
+async function benchQuestions(): Promise<void> {
+  const weir = await startService();
+  try {
+    const startMs = Date.now() - 60_000;
+    const batches = load(weir, { connections: 16, bodies, eventsPerBody: 1_000 });
+    say(`fill with ${rows} rows`);
+    await fill(weir, batches, rows);
+    await batches.stop();
+    await drained(weir);
+    await indexed(weir);
+    say('questions');
+    const figures = await measureQuestions(weir, { startMs, endMs: Date.now() });
+    console.log(queriesTable(figures).join('\n'));
+  } finally {
+    await weir.stop();
+  }
 }
 
 async function measureLogs(): Promise<LogResults> {

@@ -3,10 +3,13 @@
  */
 import type { Parameters, Service } from '../test/harness/service.ts';
 import { type Percentiles, percentilesOf } from './percentiles.ts';
+import { cpuSeconds } from './processes.ts';
 
 export interface QueryFigures {
   readonly name: string;
   readonly ms: Percentiles;
+  /** CPU time of gateway and engine for each round, background work included. */
+  readonly cpuMs: number;
 }
 
 interface Query {
@@ -32,22 +35,47 @@ const fewRounds = 5;
 
 export async function measureQueries(service: Service, span: QuerySpan): Promise<QueryFigures[]> {
   const requestIds = await sampleRequestIds(service, span);
-  const queries = [...listQueries(span, requestIds), ...listQuestions(span)];
+  return [
+    ...(await measureAll(service, listQueries(span, requestIds))),
+    ...(await measureQuestions(service, span)),
+  ];
+}
+
+/** Of labels and messages. */
+export function measureQuestions(
+  service: Service,
+  span: Pick<QuerySpan, 'startMs' | 'endMs'>,
+): Promise<QueryFigures[]> {
+  return measureAll(service, listQuestions(span));
+}
+
+async function measureAll(service: Service, queries: readonly Query[]): Promise<QueryFigures[]> {
   const figures: QueryFigures[] = [];
   for (const query of queries) {
     const times: number[] = [];
     const begunAt = performance.now();
+    const cpuBefore = cpuSecondsOf(service);
+    let asked = 0;
     for (let round = -2; round < rounds; round++) {
       const isSlow = performance.now() - begunAt > slowMs;
       if (isSlow && round >= fewRounds) break;
       const startedAt = performance.now();
       const answer = await service.read(query.path, query.toParameters(round + 2));
       if (answer.status !== 200) throw new Error(`cannot measure ${query.name}: ${answer.text}`);
+      asked += 1;
       if (round >= 0) times.push(performance.now() - startedAt);
     }
-    figures.push({ name: query.name, ms: percentilesOf(times) });
+    const cpuMs = ((cpuSecondsOf(service) - cpuBefore) * 1000) / asked;
+    figures.push({ name: query.name, ms: percentilesOf(times), cpuMs });
   }
   return figures;
+}
+
+function cpuSecondsOf(service: Service): number {
+  return [service.process.pid, ...service.enginePids()].reduce(
+    (sum, pid) => sum + cpuSeconds(pid),
+    0,
+  );
 }
 
 function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
@@ -110,8 +138,8 @@ function listQueries(span: QuerySpan, requestIds: readonly string[]): Query[] {
   ];
 }
 
-/** Questions about labels and messages, over all logs. */
-function listQuestions(span: QuerySpan): Query[] {
+/** Over all logs. */
+function listQuestions(span: Pick<QuerySpan, 'startMs' | 'endMs'>): Query[] {
   const { range, bounds } = rangesOf(span);
   const stepSeconds = Math.max(1, Math.ceil((span.endMs - span.startMs) / 60_000));
   const middleMs = Math.round((span.startMs + span.endMs) / 2);
@@ -143,10 +171,19 @@ function listQuestions(span: QuerySpan): Query[] {
       path: '/compare',
       toParameters: (round) => ({ ...bounds(round), sinceTime: middleMs }),
     },
+    {
+      name: 'compare of a rare phrase',
+      path: '/compare',
+      toParameters: (round) => ({
+        ...bounds(round),
+        sinceTime: middleMs,
+        search: `"for customer ${4_000 + round}"`,
+      }),
+    },
   ];
 }
 
-function rangesOf(span: QuerySpan) {
+function rangesOf(span: Pick<QuerySpan, 'startMs' | 'endMs'>) {
   // A range a few ms shorter each time selects the same rows by other conditions.
   const range = (round: number) => ({
     startTime: span.startMs - round,

@@ -56,17 +56,20 @@ export function toMarkdown(results: Results): string {
     '',
     `## Reads over ${count(results.rows)} rows`,
     '',
-    ...table(
-      ['query', 'p50', 'p99', 'target (p50)'],
-      results.queries.map(({ name, ms }) => [
-        name,
-        millis(ms.p50),
-        millis(ms.p99),
-        queryTarget(name),
-      ]),
-    ),
+    ...queriesTable(results.queries),
     '',
   ].join('\n');
+}
+
+export function queriesTable(queries: readonly QueryFigures[]): string[] {
+  const rows = queries.map(({ name, ms, cpuMs }) => [
+    name,
+    millis(ms.p50),
+    millis(ms.p99),
+    millis(cpuMs),
+    queryTarget(name),
+  ]);
+  return table(['query', 'p50', 'p99', 'CPU', 'target (p50)'], rows);
 }
 
 function ingestTable({ burst, sustained, limit, singles, ceilings }: Results): string[] {
