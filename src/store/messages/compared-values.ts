@@ -25,7 +25,7 @@ import {
   statement,
 } from '../sql/statement.ts';
 import { tableName } from '../sql/tables.ts';
-import { planSample, sampleSql, totalOf } from './sample.ts';
+import { readSamples, sampleSql, totalOf } from './sample.ts';
 
 /** Logs of each sample. */
 const maxRows = 20_000;
@@ -75,22 +75,31 @@ export async function readComparison(
   { context, countLogs }: Caller,
 ): Promise<ComparisonResult> {
   const time = startReadTime(limits);
-  const sampleOf = (side: HistogramPlan) =>
-    planSample(side, maxRows, (one) => countLogs(one, context));
-  const samples = {
-    selection: await sampleOf(plan.selection),
-    baseline: await sampleOf(plan.baseline),
-  };
-  const compiled = compileComparedValues(tableName(database, 'logs'), samples, time.left());
-  const rows = await connection.read<ValueRow>(compiled, context);
-  const all = rows.find(([field]) => field === everyLog);
-  const sampled: SideCounts = all === undefined ? [0, 0] : countsOf(all);
+  const table = tableName(database, 'logs');
+  const { samples, result: rows } = await readSamples([plan.selection, plan.baseline], {
+    maxRows,
+    countLogs: (one) => countLogs(one, context),
+    read([selection, baseline]) {
+      const both = { selection: selection!, baseline: baseline! };
+      const compiled = compileComparedValues(table, both, time.left());
+      return connection.read<ValueRow>(compiled, context);
+    },
+    sampledOf,
+  });
+  const sampled = sampledOf(rows);
   return {
-    values: rows.filter((row) => row !== all).map(toValue),
-    tested: Number(all?.[5] ?? 0),
+    values: rows.filter((row) => !isEveryLog(row)).map(toValue),
+    tested: Number(rows.find(isEveryLog)?.[5] ?? 0),
     sampled,
-    total: [totalOf(samples.selection, sampled[0]), totalOf(samples.baseline, sampled[1])],
+    total: [totalOf(samples[0]!, sampled[0]), totalOf(samples[1]!, sampled[1])],
   };
+}
+
+const isEveryLog = ([field]: ValueRow) => field === everyLog;
+
+function sampledOf(rows: readonly ValueRow[]): SideCounts {
+  const all = rows.find(isEveryLog);
+  return all === undefined ? [0, 0] : countsOf(all);
 }
 
 /** Without keys that have nearly as many values as logs, such as ids of requests. */
@@ -109,7 +118,8 @@ mapKeys(mapUpdate(ResourceAttributes, LogAttributes) AS labels), mapValues(label
     const columns = `toUInt8(${side}) AS side, ${pairsSql(params)} AS pairs`;
     return sampleSql(table, sample, columns, params).replaceAll('\n', '\n      ');
   };
-  const difference = `abs(a * ${sizeOf(baseline)} - b * ${sizeOf(selection)})`;
+  const sizeOf = (count: string) => `sumIf(${count}, field = ${everyLog}) OVER ()`;
+  const difference = `abs(a * ${sizeOf('b')} - b * ${sizeOf('a')})`;
   return statement(
     (params) => `SELECT field, key, value, toString(a), toString(b),
   toString(countIf(field != ${everyLog}) OVER ())
@@ -138,11 +148,6 @@ LIMIT ${maxValuesPerKey} BY field, key
 LIMIT ${maxValues}
 ${limitsSql(limits)}`,
   );
-}
-
-/** Estimated. */
-function sizeOf({ total, maxRows: most }: LogSample): number {
-  return Math.max(1, Math.min(total, most));
 }
 
 function toValue(row: ValueRow): ComparedValue {

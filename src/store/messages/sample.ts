@@ -2,6 +2,7 @@
 import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
 import type { LogSample } from '../../model/sample-plan.ts';
 import type { Parameters } from '../sql/statement.ts';
+import { canCount } from '../counts/part-counts.ts';
 import { whereSql } from '../sql/where.ts';
 
 /**
@@ -14,14 +15,37 @@ const chances = 65_536;
 /** Blocks vary in how many of their rows match. */
 const slack = 1.5;
 
-/** @param countLogs is asked for one bucket */
-export async function planSample(
-  plan: HistogramPlan,
-  maxRows: number,
-  countLogs: (plan: HistogramPlan) => Promise<HistogramResult>,
-): Promise<LogSample> {
-  const { counts } = await countLogs({ ...plan, buckets: 1, groupBy: undefined });
-  return { plan, total: counts[0]!, maxRows };
+interface SampleSteps<Result> {
+  readonly maxRows: number;
+  /** Is asked for one bucket. */
+  readonly countLogs: (plan: HistogramPlan) => Promise<HistogramResult>;
+  readonly read: (samples: readonly LogSample[]) => Promise<Result>;
+  /** Logs that were read of each sample. */
+  readonly sampledOf: (result: Result) => readonly number[];
+}
+
+/**
+ * To count the logs of a filter that counts by time cannot answer takes as long as to read them.
+ * Those are read without a count first, which is enough where they are few.
+ */
+export async function readSamples<Result>(
+  plans: readonly HistogramPlan[],
+  { maxRows, countLogs, read, sampledOf }: SampleSteps<Result>,
+): Promise<{ readonly samples: readonly LogSample[]; readonly result: Result }> {
+  const planSample = async (plan: HistogramPlan, isCounted: boolean): Promise<LogSample> => {
+    if (!isCounted) return { plan, total: 0, maxRows };
+    const { counts } = await countLogs({ ...plan, buckets: 1, groupBy: undefined });
+    return { plan, total: counts[0]!, maxRows };
+  };
+  const first = await Promise.all(plans.map((plan) => planSample(plan, canCount(plan.filter))));
+  const result = await read(first);
+  const sampled = sampledOf(result);
+  const isCut = first.map(({ total }, i) => total === 0 && sampled[i]! > maxRows);
+  if (!isCut.includes(true)) return { samples: first, result };
+  const samples = await Promise.all(
+    first.map(async (sample, i) => (isCut[i] ? planSample(sample.plan, true) : sample)),
+  );
+  return { samples, result: await read(samples) };
 }
 
 /** The rows of a plan, or a random part of them. */

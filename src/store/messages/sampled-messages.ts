@@ -5,7 +5,7 @@ import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { compileMessageGroups, type MessageGroupRow } from './message-groups.ts';
 import { tableName } from '../sql/tables.ts';
-import { planSample, totalOf } from './sample.ts';
+import { readSamples, totalOf } from './sample.ts';
 
 /** Logs of a sample. */
 const maxRows = 50_000;
@@ -26,11 +26,19 @@ export function createMessageReader(
   return {
     async read(plan, context) {
       const time = startReadTime(limits);
-      const sample = await planSample(plan, maxRows, (one) => histogram(one, context));
-      const statement = compileMessageGroups(table, sample, { limits: time.left(), maxGroups });
-      const rows = await connection.read<MessageGroupRow>(statement, context);
-      const sampled = Number(rows[0]?.at(-1) ?? 0);
-      return { groups: rows.map(toMessages), sampled, total: totalOf(sample, sampled) };
+      const sampledOf = (rows: readonly MessageGroupRow[]) => [Number(rows[0]?.at(-1) ?? 0)];
+      const { samples, result } = await readSamples([plan], {
+        maxRows,
+        countLogs: (one) => histogram(one, context),
+        read([sample]) {
+          const step = { limits: time.left(), maxGroups };
+          const statement = compileMessageGroups(table, sample!, step);
+          return connection.read<MessageGroupRow>(statement, context);
+        },
+        sampledOf,
+      });
+      const sampled = sampledOf(result)[0]!;
+      return { groups: result.map(toMessages), sampled, total: totalOf(samples[0]!, sampled) };
     },
   };
 }
