@@ -20,6 +20,7 @@ import { type CountedReads, createCountedReads } from '../../src/store/counts/co
 import { countDefaults } from '../../src/store/counts/count-cache.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
+import { byStep } from '../../src/store/sql/part-counts.ts';
 import type { Statement } from '../../src/store/sql/statement.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { until } from '../harness/until.ts';
@@ -35,7 +36,12 @@ const accountId = randomUUID();
 const streamIds = [randomUUID(), randomUUID()] as const;
 const context = { accountId };
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
-const timeMs = fc.integer({ min: startMs - 600_000, max: startMs + (hours * 60 + 10) * 60_000 });
+const denseMs = startMs + 30 * 60_000;
+/** Over hours, and many within seconds. */
+const timeMs = fc.oneof(
+  fc.integer({ min: startMs - 600_000, max: startMs + (hours * 60 + 10) * 60_000 }),
+  fc.integer({ min: denseMs, max: denseMs + 20_000 }),
+);
 
 /** A DateTime of this minute wraps around to the first minute of the range. */
 const wrappedNanos = nanos(startMs) + 4_294_967_296_000_000_000n;
@@ -89,20 +95,23 @@ const filterArbitrary: fc.Arbitrary<LogFilter> = fc
   .record({
     ids: fc.subarray([...streamIds], { minLength: 1 }),
     from: timeMs,
-    minutes: fc.integer({ min: 1, max: hours * 60 }),
+    rangeMs: fc.oneof(
+      fc.integer({ min: 1, max: hours * 60 }).map((minutes) => minutes * 60_000),
+      fc.integer({ min: 1, max: 20_000 }),
+    ),
     isRound: fc.boolean(),
     receivedFrom: fc.tuple(receiptArbitrary, receiptArbitrary),
     equal: equalArbitrary,
     excluded: equalArbitrary,
     minSeverity: pick(undefined, undefined, 9, 17),
   })
-  .map(({ ids, from, minutes, isRound, receivedFrom, equal, excluded, minSeverity }) => {
+  .map(({ ids, from, rangeMs, isRound, receivedFrom, equal, excluded, minSeverity }) => {
     const fromMs = isRound ? from - (from % 60_000) : from;
     return {
       accountId,
       streams: ids.map((streamId, i) => ({ streamId, receivedFromNanos: receivedFrom[i]! })),
       fromNanos: nanos(fromMs) + (isRound ? 0n : 7n),
-      untilNanos: nanos(fromMs + minutes * 60_000) + (isRound ? 0n : 3n),
+      untilNanos: nanos(fromMs + rangeMs) + (isRound ? 0n : 3n),
       equal,
       minSeverity,
       labels: [],
@@ -176,8 +185,8 @@ const eager = {
   largePartRows: 1,
   minAgeSeconds: { large: 0, small: 0 },
   fewCounts: 0,
-  minLogsPerCount: { 1: 1, 6: 1, 360: 1 },
-  labelShare: 1,
+  minLogsPerCount: byStep(() => 1),
+  minLogsPerLabelCount: byStep(() => 1),
   lookEveryMs: 0,
   followEveryMs: 3_600_000,
 };
@@ -274,16 +283,15 @@ function rounded({ groups }: StatsResult) {
 suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('give the histograms and facets of rows', () => agree(25));
 
-  for (const [title, options] of [
-    ['are by the minute where ten seconds', { minLogsPerCount: { 1: 5_000, 6: 1, 360: 1 } }],
-    ['are by the hour where minutes', { minLogsPerCount: { 1: 5_000, 6: 6, 360: 6 } }],
-    [
-      'of small parts are by ten seconds where those of large ones',
-      { minLogsPerCount: { 1: 5_000, 6: 1, 360: 1 }, fewCounts: 900 },
-    ],
+  for (const [title, shortest, minLogs, fewCounts] of [
+    ['are by the second where tenths of one', 10, 1, 0],
+    ['are by the minute where ten seconds', 600, 1, 0],
+    ['are by the hour where minutes', 600, 6, 0],
+    ['of small parts are by ten seconds where those of large ones', 600, 1, 900],
   ] as const) {
     test(`${title} hold few logs`, async () => {
-      const own = createCountedReads(reader, { ...eager, ...options });
+      const minLogsPerCount = byStep((step) => (step < shortest ? 5_000 : minLogs));
+      const own = createCountedReads(reader, { ...eager, minLogsPerCount, fewCounts });
       let answered = 0;
       for (const plan of fc.sample(facetsArbitrary, { numRuns: 30, seed: 11 })) {
         const filter = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
@@ -303,20 +311,18 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('give the statistics of rows', async () => {
     await fc.assert(
       fc.asyncProperty(statsArbitrary, async (plan) => {
-        const fields = plan.stats.flatMap(({ field }) => field ?? []);
-        for (const field of fields.length === 0 ? [undefined] : fields) {
-          const own = { ...plan, stats: plan.stats.filter((stat) => stat.field === field) };
-          if (own.stats.length === 0) continue;
-          // Until all is counted by the fields together.
-          for (let i = 0; i < 3; i++) {
-            const whole = { ...own.filter, fromNanos: undefined, untilNanos: undefined };
-            await counted.stats({ ...own, filter: whole }, context);
+        const whole = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
+        const read = async () => {
+          const result = await counted.stats(plan, context);
+          if (result !== undefined) return result;
+          for (const stat of plan.stats) {
+            await counted.stats({ ...plan, filter: whole, stats: [stat] }, context);
             await delay(10, undefined, { signal });
             await counted.settled();
           }
-        }
-        const result = await counted.stats(plan, context);
-        assert.ok(result, 'counts answer');
+          return undefined;
+        };
+        const result = await until(read, { what: 'counts', timeoutMs: 60_000 });
         assert.deepEqual(rounded(result), rounded(await plain.stats(plan, signal)));
       }),
       { numRuns: 15 },
@@ -335,7 +341,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('are not made where each would be of few logs', async () => {
     const sparse = createCountedReads(reader, {
       ...eager,
-      minLogsPerCount: { 1: 2_000, 6: 2_000, 360: 2_000 },
+      minLogsPerCount: byStep(() => 2_000),
     });
     const [plan] = fc.sample(facetsArbitrary, { numRuns: 1, seed: 7 });
     const filter = { ...plan!.filter, fromNanos: undefined, untilNanos: undefined };

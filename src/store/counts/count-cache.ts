@@ -56,6 +56,8 @@ interface Wanted {
   readonly ticks: Ticks;
 }
 
+type MinLogs = Readonly<Record<CountStep, number>>;
+
 /** Which parts are worth counting, and when. */
 export interface CountOptions {
   /** A table without a part of this size is read as fast without counts. */
@@ -63,11 +65,14 @@ export interface CountOptions {
   /** Younger parts are likely to be merged soon, small ones in particular. */
   readonly minAgeSeconds: { readonly large: number; readonly small: number };
   /** By the step of the counts: fewer logs for each count save too little, */
-  readonly minLogsPerCount: Readonly<Record<CountStep, number>>;
-  /** except in parts with no more counts than this: the statement itself takes longer. */
+  readonly minLogsPerCount: MinLogs;
+  /** The same of counts by a label, of which there are several, */
+  readonly minLogsPerLabelCount: MinLogs;
+  /**
+   * except in parts with no more counts than this, by 10 s or longer: the statement itself takes
+   * longer.
+   */
   readonly fewCounts: number;
-  /** Counts by a label, of which there are several, are at most this share of those by fields. */
-  readonly labelShare: number;
   /** Labels are counted unasked while fewer rows arrive. */
   readonly quietRowsPerSecond: number;
   /** Between two looks for parts to count, by reads that no counts answer yet. */
@@ -83,9 +88,9 @@ export interface CountOptions {
 export const countDefaults: CountOptions = {
   largePartRows: 50_000,
   minAgeSeconds: { large: 5, small: 60 },
-  minLogsPerCount: { 1: 20, 6: 4, 360: 4 },
+  minLogsPerCount: { 1: 60, 10: 60, 100: 20, 600: 4, 36_000: 4 },
+  minLogsPerLabelCount: { 1: 60, 10: 60, 100: 60, 600: 12, 36_000: 12 },
   fewCounts: 20_000,
-  labelShare: 1 / 3,
   quietRowsPerSecond: 20_000,
   lookEveryMs: 1_000,
   followEveryMs: 15_000,
@@ -203,9 +208,14 @@ interface Bounds {
   readonly options: CountOptions;
 }
 
-function maxCountsOf(rows: number, { fields }: FieldsKey, { step, options }: Bounds): number {
-  const share = fields.some(isLabelField) ? options.labelShare : 1;
-  return Math.max(options.fewCounts, Math.ceil((rows * share) / options.minLogsPerCount[step]));
+function maxCountsOf(
+  rows: number,
+  { fields }: Pick<FieldsKey, 'fields'>,
+  { step, options }: Bounds,
+): number {
+  const { minLogsPerCount, minLogsPerLabelCount, fewCounts } = options;
+  const minLogs = (fields.some(isLabelField) ? minLogsPerLabelCount : minLogsPerCount)[step];
+  return Math.max(step < 100 ? 0 : fewCounts, Math.ceil(rows / minLogs));
 }
 
 /** A part that is gone never comes back, so all rows of one that is there were there before. */
@@ -232,9 +242,8 @@ function inheritCounts(
   for (const part of parts.filter(([name]) => !known.has(name))) {
     const sources = sourcesOf(part, before).map(([name]) => name);
     if (sources.length === 0) continue;
-    const logs = Number(part[1]);
     entries.inherit(part[0], sources, (step) =>
-      Math.max(options.fewCounts, logs / options.minLogsPerCount[step]),
+      maxCountsOf(Number(part[1]), { fields: [] }, { step, options }),
     );
   }
 }

@@ -126,18 +126,17 @@ function bucketRows(
   query: CountQuery,
   sums: Sums<HistogramRow>,
 ): HistogramRow[] {
-  const edges = bucketEdgesMs(plan);
   const grouped = plan.groupBy === undefined ? [] : [plan.groupBy];
   const bucketsOf = new Map<string, number[]>();
   for (const part of sums.counts[0]!) {
     const isWhole = wholeSteps(part.ticks);
     const { ticks, counts } = part.counts;
     eachMatch(part, grouped, query.filter, ([value = ''], from, until) => {
-      const buckets = bucketsOf.get(value) ?? edges.map(() => 0);
+      const buckets = bucketsOf.get(value) ?? Array.from({ length: plan.buckets }, () => 0);
       bucketsOf.set(value, buckets);
       for (let i = from; i < until; i++) {
         const tick = ticks[i]!;
-        if (isWhole(tick)) buckets[bucketOf(edges, tick * msPerTick)]! += counts[i]!;
+        if (isWhole(tick)) buckets[bucketOf(plan, tick * msPerTick)]! += counts[i]!;
       }
     });
   }
@@ -148,15 +147,9 @@ function bucketRows(
   );
 }
 
-/** The last bucket that starts at or before the time. */
-function bucketOf(edges: readonly number[], timeMs: number): number {
-  let [low, high] = [0, edges.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (edges[middle]! <= timeMs) low = middle;
-    else high = middle;
-  }
-  return low;
+/** As `bucketSql`. */
+function bucketOf({ startMs, endMs, buckets }: Buckets, timeMs: number): number {
+  return Math.floor(((timeMs - startMs + 1) * buckets - 1) / (endMs - startMs));
 }
 
 function valueCounts(
@@ -200,7 +193,6 @@ function valueGroups(
   { filter }: CountQuery,
   { groupings, fields, sums }: GroupedSums,
 ): ValueGroup[] | undefined {
-  const edges = bucketEdgesMs(plan);
   const groups = new Map<string, ValueGroup>();
   let cells = 0;
   /** The counts to add to, of values in the order of a grouping. */
@@ -228,7 +220,7 @@ function valueGroups(
         const counts = countsOf(i, values);
         for (let k = from; k < until; k++) {
           const tick = ticks[k]!;
-          if (isWhole(tick)) counts[bucketOf(edges, tick * msPerTick)]! += numbers[k]!;
+          if (isWhole(tick)) counts[bucketOf(plan, tick * msPerTick)]! += numbers[k]!;
         }
       });
     }

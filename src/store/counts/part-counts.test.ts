@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addPartCounts, toPartCounts } from './part-counts.ts';
 
-test('counts by ten seconds and by the minute add up to counts by the minute', () => {
+test('counts by 100 ms and by the second add up to counts by the second', () => {
   const short = toPartCounts(1, [
-    ['s', ['a'], [12, 13, 18], [1, 2, 4]],
-    ['s', ['b'], [17], [8]],
+    ['s', ['a'], [20, 21, 30], [1, 2, 4]],
+    ['s', ['b'], [29], [8]],
   ]);
-  const long = toPartCounts(6, [['s', ['a'], [12, 24], [100, 200]]]);
+  const long = toPartCounts(10, [['s', ['a'], [20, 40], [100, 200]]]);
   const sum = addPartCounts([short, long]);
-  const expected = toPartCounts(6, [
-    ['s', ['a'], [12, 18, 24], [103, 4, 200]],
-    ['s', ['b'], [12], [8]],
+  const expected = toPartCounts(10, [
+    ['s', ['a'], [20, 30, 40], [103, 4, 200]],
+    ['s', ['b'], [20], [8]],
   ]);
   assert.deepEqual(sum, expected);
 });

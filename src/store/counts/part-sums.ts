@@ -163,10 +163,10 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
   // Rows are read once for all groupings of a part, by its longest step, and in one statement for
   // the parts by 10 s and by the minute.
   const longest = (own: readonly Found[]) => Math.max(...own.map((one) => one.counts.step));
-  const hasMinutes = counted.some(({ own }) => longest(own) === 6);
+  const hasMinutes = counted.some(({ own }) => longest(own) === 600);
   const stepOf = (own: readonly Found[]) => {
     const step = longest(own);
-    return countSteps.find((each) => each >= step && !(each === 1 && hasMinutes))!;
+    return countSteps.find((each) => each >= step && !(each === 100 && hasMinutes))!;
   };
   const counts = keys.map((_, i) =>
     counted.map(({ own }): CountedPart => ({ ...own[i]!, ticks: ticks[stepOf(own)] })),
@@ -192,7 +192,7 @@ function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
   const wider = [...usualFields, withService(key.fields)].filter((fields) =>
     isSubset(key.fields, fields),
   );
-  const isWide = ticks[360].cut.length <= 2 && isSubset(key.fields, allTogether);
+  const isWide = ticks[36_000].cut.length <= 2 && isSubset(key.fields, allTogether);
   return [key.fields, ...wider, ...(isWide ? [allTogether] : [])].map((fields) => ({
     ...key,
     fields,

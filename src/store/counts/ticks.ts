@@ -1,8 +1,8 @@
 /**
  * Which steps of event time a range holds as a whole, and which it cuts, so that counts by step
- * answer for the former and rows for the latter. A tick is 10 s, numbered from 1970 on. Pure.
+ * answer for the former and rows for the latter. A tick is 100 ms, numbered from 1970 on. Pure.
  */
-import { type CountStep, countSteps, nanosPerTick } from '../sql/part-counts.ts';
+import { byStep, type CountStep, nanosPerTick } from '../sql/part-counts.ts';
 
 /** Half-open, Unix ns; undefined = unbounded. */
 export interface NanosRange {
@@ -23,8 +23,7 @@ export type TicksByStep = Readonly<Record<CountStep, Ticks>>;
 
 /** @param cuts Unix ns within the range, for instance the edges of buckets */
 export function ticksByStep(range: NanosRange, cuts: readonly bigint[] = []): TicksByStep {
-  const byStep = countSteps.map((step) => [step, ticksOf(range, cuts, step)]);
-  return Object.fromEntries(byStep) as Record<CountStep, Ticks>;
+  return byStep((step) => ticksOf(range, cuts, step));
 }
 
 function ticksOf(

@@ -116,12 +116,17 @@ export type PartCountRow = readonly [
   counts: readonly number[],
 ];
 
-/** A tick is the unit of the time of counts, 10 s; in 32 bits until 2649. */
-export const nanosPerTick = 10_000_000_000n;
+/** A tick is the unit of the time of counts, 100 ms. */
+export const nanosPerTick = 100_000_000n;
 
-/** Ticks that one count spans: 10 s, and minutes or hours where logs are more varied. */
-export const countSteps = [1, 6, 360] as const;
+/** Ticks that one count spans: 100 ms, 1 s, 10 s, a minute or an hour. */
+export const countSteps = [1, 10, 100, 600, 36_000] as const;
 export type CountStep = (typeof countSteps)[number];
+
+export function byStep<Value>(toValue: (step: CountStep) => Value): Record<CountStep, Value> {
+  const entries = countSteps.map((step) => [step, toValue(step)]);
+  return Object.fromEntries(entries) as Record<CountStep, Value>;
+}
 
 /**
  * The number of the step from 1970 on. Finds granules by the sort order; toStartOfMinute does too,
@@ -153,7 +158,7 @@ FROM
 (
   SELECT ${['any(StreamId) AS stream', ...columns].join(', ')},
     ${groupKeySql(['StreamId', ...values])} AS key,
-    toInt32(${stepSql(step)} * ${step}) AS tick, toUInt32(count()) AS n
+    toFloat64(${stepSql(step)} * ${step}) AS tick, toUInt32(count()) AS n
   FROM ${localTable(placement, 'logs')}
   WHERE AccountId = ${params.add('String', of.accountId)}
     AND _part = ${params.add('String', of.part)}
