@@ -48,14 +48,23 @@ export function toTarget(key: string): QueryTarget {
 }
 
 /**
- * What a parameter names. A label has its prefix, so that no typo in the name of a field is taken
- * for a label. @returns undefined for other names, and for the message
+ * What a parameter names. A label whose key is a single word needs the prefix, so that a typo in
+ * the name of a field is not taken for a label. @returns undefined for other names, and for the
+ * message
  */
 export function toGroupField(name: string): GroupField | undefined {
   const field = findQueryField(name);
   if (field !== undefined) return field === 'message' ? undefined : field;
-  return isLabelField(name) ? name : undefined;
+  if (isLabelField(name)) return name;
+  return separatedKey.test(name) ? `${labelPrefix}${name}` : undefined;
 }
+
+/** Not a mistyped path of a log. */
+const separatedKey =
+  /^(?!(?:labels?|kubernetes|scope)\.)[\p{L}\p{N}]+[._:/@-][\p{L}\p{N}._:/@-]*$/u;
+
+export const labelForm =
+  'label.<key> for a label, or its key alone where that has a dot or the like, as customer.id';
 
 /** The shortest key that names this. */
 export function toKey(target: QueryTarget): string {

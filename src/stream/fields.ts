@@ -22,7 +22,7 @@ export const fieldsQuery = z.strictObject({
 });
 
 export const fieldParams = z.object({
-  name: z.string().meta({ description: `${groupFieldForm}.`, examples: ['label.customer.id'] }),
+  name: z.string().meta({ description: `${groupFieldForm}.`, examples: ['customer.id'] }),
 });
 
 export const fieldValuesQuery = z.strictObject({

@@ -12,7 +12,7 @@ import {
   isPossible,
 } from '../model/log-fields.ts';
 import { parseSeverityNumber } from '../model/severity.ts';
-import { toGroupField } from '../query/fields.ts';
+import { labelForm, toGroupField } from '../query/fields.ts';
 import { parsed, uuid } from '../std/parse-query.ts';
 import { parseCursor } from './cursor.ts';
 import { parseTimestamp } from './timestamps.ts';
@@ -83,7 +83,7 @@ export interface NamedField {
   readonly field: GroupField;
 }
 
-export const groupFieldForm = `one of ${fieldNames.join(', ')}, or label.<key> for a label`;
+export const groupFieldForm = `one of ${fieldNames.join(', ')}, or ${labelForm}`;
 
 export const groupField = parsed(toNamedField, groupFieldForm, text());
 

@@ -1,7 +1,7 @@
 /** The parts of a log that a list is asked for. Pure. */
 import { isLabelField, labelKeyOf, logFields } from '../model/log-fields.ts';
 import type { LogRecord } from '../model/plan.ts';
-import { findQueryField } from '../query/fields.ts';
+import { findQueryField, labelForm, toGroupField } from '../query/fields.ts';
 
 export interface RecordField {
   /** In the record, such as `kubernetes.pod`. */
@@ -35,7 +35,7 @@ export const recordProperties = [
 
 export const recordFieldsForm =
   `names separated by commas: ${recordProperties.join(', ')}, a field of queries such as k8sPod, ` +
-  'or label.<key> for a label';
+  `or ${labelForm}`;
 
 /** @returns undefined where a name is unknown */
 export function parseRecordFields(value: string): RecordField[] | undefined {
@@ -45,9 +45,11 @@ export function parseRecordFields(value: string): RecordField[] | undefined {
 
 function toRecordField(name: string): RecordField | undefined {
   if (recordProperties.some((property) => property === name)) return { path: name };
-  const field = findQueryField(name);
-  if (field !== undefined) return { path: field === 'message' ? field : logFields[field].path };
-  return isLabelField(name) ? { path: 'labels', label: labelKeyOf(name) } : undefined;
+  if (findQueryField(name) === 'message') return { path: 'message' };
+  const field = toGroupField(name);
+  if (field === undefined) return undefined;
+  if (isLabelField(field)) return { path: 'labels', label: labelKeyOf(field) };
+  return { path: logFields[field].path };
 }
 
 /** The log with its id, its time and these parts; the others are absent, against its type. */

@@ -115,7 +115,7 @@ export const listQuery = z.strictObject({
       description:
         'Only these parts of each log beside logId and timestamp, separated by commas; ' +
         'default: all. Parts that are not asked for are not read.',
-      example: 'severity,message,label.customer.id',
+      example: 'severity,message,customer.id',
     })
     .optional(),
 });
@@ -144,7 +144,7 @@ export const facetsQuery = z.strictObject({
   ...range,
   field: groupField.meta({
     description: `The field whose most common values are counted: ${groupFieldForm}.`,
-    example: 'label.customer.id',
+    example: 'customer.id',
   }),
   topK,
 });
@@ -154,7 +154,7 @@ export const facetsBatchQuery = z.strictObject({
   ...range,
   fields: parsed((value) => parseGroupFields(value, maxBatchFields), batchForm).meta({
     description: `${batchForm}.`,
-    example: 'severity,host,label.customer.id',
+    example: 'severity,host,customer.id',
   }),
   topK,
 });

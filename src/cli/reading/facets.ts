@@ -25,7 +25,7 @@ const maxValues = 100;
 const examples = `
 Examples:
   weir facets
-  weir facets host k8s-pod label.customer.id --since 1h --severity error --top 5
+  weir facets host k8s-pod customer.id --since 1h --severity error --top 5
   weir facets service --search timeout --json | jq -r '.facets[0].values[].value'`;
 
 export function define(command: Command, terminal: Terminal): void {

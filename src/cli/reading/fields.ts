@@ -33,7 +33,7 @@ Counts are of the newest logs that match, as many as can be read at once.
 
 Examples:
   weir fields --since 1d --service checkout
-  weir fields label.customer.id --prefix 42
+  weir fields customer.id --prefix 42
   weir fields --json | jq -r '.fields[].name'`;
 
 export function define(command: Command, terminal: Terminal): void {

@@ -35,7 +35,7 @@ const examples = `
 Examples:
   weir histogram --since 6h
   weir histogram --by severity --since 1d --buckets 48 --service checkout
-  weir histogram --by label.customer.id --top 3 --since 1h
+  weir histogram --by customer.id --top 3 --since 1h
   weir histogram --since 1h timeout --json | jq '.buckets[].count'`;
 
 export function define(command: Command, terminal: Terminal): void {

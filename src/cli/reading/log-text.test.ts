@@ -57,6 +57,10 @@ test('aligns chosen columns, or separates them by tabs', () => {
 test('finds only fields of a log', () => {
   assert.equal(findField('colour'), undefined);
   assert.equal(findField('label.'), undefined);
+  assert.equal(
+    findField('customer.id')!({ ...fakeLog('x'), labels: { 'customer.id': '7' } }, 'utc'),
+    '7',
+  );
   assert.equal(findField('toString'), undefined);
   assert.equal(findField('label.toString')!(fakeLog('x'), 'utc'), '');
 });

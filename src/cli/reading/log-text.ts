@@ -1,7 +1,14 @@
 /** Logs as lines of text. Values are escaped: none can move the cursor or start a line. */
 import type { InspectColor } from 'node:util';
-import { fieldEntries, fieldValue } from '../../model/log-fields.ts';
+import {
+  fieldEntries,
+  fieldValue,
+  isLabelField,
+  labelKeyOf,
+  logFields,
+} from '../../model/log-fields.ts';
 import type { LogRecord } from '../../model/plan.ts';
+import { labelForm, toGroupField } from '../../query/fields.ts';
 import { escapeControls, type Style } from '../terminal.ts';
 import { showInstant, type Zone } from './instant.ts';
 import { toOptionName } from './query.ts';
@@ -100,17 +107,17 @@ const readers: Readonly<Record<string, ReadField>> = {
   ),
   logId: (log) => log.logId,
 };
-const labelPrefix = 'label.';
 
-export const fieldNames: readonly string[] = [...Object.keys(readers), `${labelPrefix}<key>`];
+export const fieldNames: readonly string[] = [...Object.keys(readers), labelForm];
 
 /** @returns undefined for an unknown name. */
 export function findField(name: string): ReadField | undefined {
-  if (name.startsWith(labelPrefix) && name.length > labelPrefix.length) {
-    const key = name.slice(labelPrefix.length);
-    return (log) => (Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '');
-  }
-  return Object.hasOwn(readers, name) ? readers[name] : undefined;
+  if (Object.hasOwn(readers, name)) return readers[name];
+  const field = toGroupField(name);
+  if (field === undefined) return undefined;
+  if (!isLabelField(field)) return (log) => fieldValue(log, logFields[field].path);
+  const key = labelKeyOf(field);
+  return (log) => (Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '');
 }
 
 /** Source of the ranges: severity numbers of OpenTelemetry. */

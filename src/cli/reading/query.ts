@@ -1,7 +1,7 @@
 /** Options that choose logs, and the API query they become. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { fieldNames, filterFields, logFields } from '../../model/log-fields.ts';
-import { toGroupField } from '../../query/fields.ts';
+import { labelForm, toGroupField } from '../../query/fields.ts';
 import type { Api } from '../api.ts';
 import { collect } from '../arguments.ts';
 import { CommandError, exitCodes } from '../terminal.ts';
@@ -59,7 +59,7 @@ export function addRange(command: Command): Command {
     .optionsGroup('Options:');
 }
 
-export const groupFieldHelp = `${fieldNames.join(', ')}, or label.<key>`;
+export const groupFieldHelp = `${fieldNames.join(', ')}, or ${labelForm}`;
 
 /** A field by any name that queries have for it, as the API takes it. */
 export function toGroupFieldName(text: string): string {

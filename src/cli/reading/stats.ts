@@ -48,7 +48,7 @@ Fields: ${groupFieldHelp}.
 Examples:
   weir stats count 'p95(label.duration_ms)' --by service
   weir stats rate --by host --step 5m --since 3h --limit 3
-  weir stats 'uniq(label.customer.id)' -q 'severity>=error' --since 1d
+  weir stats 'uniq(customer.id)' -q 'severity>=error' --since 1d
   weir stats 'max(label.bytes)' --by service --json | jq -r '.rows[] | .by.service'`;
 
 export function define(command: Command, terminal: Terminal): void {

@@ -41,7 +41,7 @@ export const statsQuery = z.strictObject({
   ),
   by: parsed((value) => parseGroupFields(value, maxBy), byForm)
     .optional()
-    .meta({ description: `Groups: ${byForm}.`, example: 'service,label.customer.id' }),
+    .meta({ description: `Groups: ${byForm}.`, example: 'service,customer.id' }),
   step: parsed(parseStep, 'a duration of at least 1ms: seconds, or such as 30s, 5m or 1h')
     .optional()
     .meta({

@@ -1,6 +1,6 @@
 /** State of the logs page, its URL query string and its API parameters. Pure. */
 
-import { isLabelField } from '../../../src/model/log-fields.ts';
+import { toGroupField } from '../../../src/query/fields.ts';
 import type { Query } from '../../../src/query/parse.ts';
 import { printQuery } from '../../../src/query/print.ts';
 import { logFields } from '../api/log-fields.ts';
@@ -237,8 +237,9 @@ function parseTime(text: string | null): string | undefined {
 
 /** The service refuses other names. */
 function parseGroup(name: string): string {
-  const isKnown = logFields.some((field) => field.name === name) || isLabelField(name);
-  return isKnown && name.length <= maxColumnLength ? name.toWellFormed() : defaultQuery.groupBy;
+  const field = logFields.some((one) => one.name === name) ? name : toGroupField(name);
+  const isKnown = field !== undefined && name.length <= maxColumnLength;
+  return isKnown ? field.toWellFormed() : defaultQuery.groupBy;
 }
 
 function parseStats(parameters: URLSearchParams): StatsChoice {
