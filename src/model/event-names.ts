@@ -29,8 +29,15 @@ export const eventNames = {
     'LogLevel',
     'PRIORITY',
   ],
-  service: ['service_name', 'service', 'service.name', 'SYSLOG_IDENTIFIER', 'fields.service'],
-  host: ['host', 'hostname', 'host.name', 'host.hostname', '_HOSTNAME'],
+  service: [
+    'service_name',
+    'service',
+    'service.name',
+    'SYSLOG_IDENTIFIER',
+    'PROGRAM',
+    'fields.service',
+  ],
+  host: ['host', 'hostname', 'host.name', 'host.hostname', '_HOSTNAME', 'HOST'],
   time: [
     'timestamp',
     'time',
@@ -41,5 +48,6 @@ export const eventNames = {
     '__REALTIME_TIMESTAMP',
     '@t',
     'Timestamp',
+    'ISODATE',
   ],
 } as const;

@@ -22,12 +22,12 @@ const logEvent = z
     }),
     service_name: text.meta({
       description:
-        'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `fields.service`, and ' +
-        '`name` of pino.',
+        'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `PROGRAM`, ' +
+        '`fields.service`, and `name` of pino.',
     }),
     service_namespace: text,
     host: text.meta({
-      description: 'Alternatives: `hostname`, `host.name`, `host.hostname`, `_HOSTNAME`.',
+      description: 'Alternatives: `hostname`, `host.name`, `host.hostname`, `_HOSTNAME`, `HOST`.',
     }),
     labels: z
       .record(z.string(), z.unknown())
@@ -42,7 +42,8 @@ const logEvent = z
         description:
           'RFC 3339, ISO 8601 without a zone (UTC), RFC 1123, common log format, or an epoch ' +
           'in s, ms, µs or ns, as a number or text. Alternatives: `time`, `ts`, ' +
-          '`@timestamp`, `asctime`, `datetime`, `__REALTIME_TIMESTAMP`, `@t`, `Timestamp`.',
+          '`@timestamp`, `asctime`, `datetime`, `__REALTIME_TIMESTAMP`, `@t`, ' +
+          '`Timestamp`, `ISODATE`.',
       }),
     trace_id: text,
     span_id: text,
