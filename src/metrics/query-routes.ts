@@ -56,7 +56,8 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       response: jsonResponse(queryResponse),
       ...withQuery(instantQuery, (query, request: ReadRequest) => {
         const timeMs = Number(query.time ?? BigInt(parts.now()));
-        return run(query, { startMs: timeMs, endMs: timeMs, stepMs: 0 }, request);
+        const times = { startMs: timeMs, endMs: timeMs, stepMs: 0 };
+        return run(withoutRollup(query), times, request);
       }),
     },
     {
@@ -118,6 +119,18 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
       release();
     }
   };
+}
+
+const rollup = /^default_rollup\((\w+\{.*\})\[(\d+)s\]\)$/s;
+
+/**
+ * vmalert restores its alerts by this function of MetricsQL: the last value within the range, unless
+ * a stale marker follows, as that of a selector within its lookback.
+ */
+function withoutRollup(query: CommonQuery): CommonQuery {
+  const [, selector, seconds] = rollup.exec(query.query) ?? [];
+  if (selector === undefined) return query;
+  return { ...query, query: selector, lookback_delta: Number(seconds) * 1000 };
 }
 
 function rangeTimes({ start, end, step: stepMs }: z.output<typeof rangeQuery>): QueryTimes {

@@ -91,6 +91,20 @@ suite('PromQL over HTTP', () => {
     });
   }
 
+  const restored: [selector: string, range: string, found: number][] = [
+    ['requests_total{job="api"}', '3600s', 1],
+    ['requests_total{job="api"}', '600s', 0],
+    ['gone{}', '3600s', 0],
+  ];
+  for (const [selector, range, found] of restored) {
+    test(`the state that vmalert 1.150 restores: ${selector} of ${range}`, async () => {
+      const query = `default_rollup(${selector}[${range}])`;
+      const { status, body } = await ask('query', { query, time: now + 1200, step: '300s' });
+      assert.equal(status, 200, body.error);
+      assert.equal((body.data.result as object[]).length, found);
+    });
+  }
+
   test('values at each step of a range', async () => {
     const { body } = await ask('query_range', {
       query: 'requests_total{job="api"} * 2',
