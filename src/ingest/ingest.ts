@@ -79,7 +79,11 @@ export function createIngest(parts: IngestParts): Ingest {
         const { receiver } = await permit(admission, request, { protocol, sender });
         const memory = admission.reserveMemory(receiver.accountId, request.headers, 1);
         try {
-          const body = await admission.readBody(request.body, maxStatusBodyBytes, memory);
+          const accepted = { ...protocol, takesAnyMediaType: true } as const;
+          const { coding } = admission.bodyFormat(request.headers, accepted);
+          const maxBytes = maxStatusBodyBytes;
+          const sent = await admission.readBody(request.body, maxBytes, memory);
+          const body = await admission.inflate(sent, coding, { maxBytes, memory });
           return route.answer(target, body);
         } finally {
           memory.release();

@@ -1,6 +1,7 @@
 /** Requests of client libraries that are no npm packages, with the headers that they send. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import type { Answer } from '../harness/http.ts';
 import { joinService } from '../harness/joined-service.ts';
 import type { Service } from '../harness/service.ts';
@@ -82,6 +83,24 @@ suite('elasticsearch 9.5 for Python', () => {
       assert.match(error.reason, new RegExp(`cannot find this route for ${method}`));
     });
   }
+});
+
+test('Vector 0.56 asks Splunk for acknowledgements in gzip', async () => {
+  const ask = (body: Buffer) =>
+    service.http.send(`${service.quickstart.ingestUrl}/services/collector/ack`, {
+      method: 'POST',
+      headers: {
+        authorization: `Splunk ${service.quickstart.receivers.http_json.token}`,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        'x-splunk-request-channel': '6a6e3c1e-0e0e-4c57-9f6e-3a8f6a0d3b52',
+      },
+      body,
+    });
+  const answer = await ask(gzipSync('{"acks":[1795627524145000]}'));
+  assert.deepEqual([answer.status, answer.json()], [200, { acks: { 1795627524145000: true } }]);
+  assert.equal((await ask(gzipSync(Buffer.alloc(2 ** 22)))).status, 413);
+  assert.equal((await ask(Buffer.from('{"acks":[1]}'))).status, 400);
 });
 
 suite('Vector 0.56 before it sends', () => {
