@@ -124,8 +124,8 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
 const rollup = /^default_rollup\((\w+\{.*\})\[(\d+)s\]\)$/s;
 
 /**
- * vmalert restores its alerts by this function of MetricsQL: the last value within the range, unless
- * a stale marker follows, as that of a selector within its lookback.
+ * vmalert restores its alerts by this function of MetricsQL: the last value within the range,
+ * unless a stale marker follows, as that of a selector within its lookback.
  */
 function withoutRollup(query: CommonQuery): CommonQuery {
   const [, selector, seconds] = rollup.exec(query.query) ?? [];
