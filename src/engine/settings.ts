@@ -30,7 +30,8 @@ export function serverSettings(limits: EngineSettings): SettingMap {
     ['primary_index_cache_size', cacheShare(1 / 16)],
     ['uncompressed_cache_size', '0'],
     ['index_mark_cache_size', cacheShare(1 / 64)],
-    ['index_uncompressed_cache_size', cacheShare(1 / 64)],
+    // The filters of some million logs are larger, and would only displace each other.
+    ['index_uncompressed_cache_size', '0'],
     ['text_index_tokens_cache_size', cacheShare(1 / 64)],
     ['text_index_header_cache_size', cacheShare(1 / 64)],
     ['text_index_postings_cache_size', cacheShare(1 / 32)],
