@@ -84,9 +84,9 @@ async function filesIn(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(suffix));
 }
 
-function encode(content: FileContent): Buffer {
+function encode(content: FileContent): Uint8Array[] {
   const bytes = serialize(content);
-  return Buffer.concat([digestOf(bytes), bytes]);
+  return [digestOf(bytes), bytes];
 }
 
 /** @returns undefined for a file that is not whole or of another version */

@@ -37,11 +37,7 @@ export interface PartCounts {
 
 export function toPartCounts(step: CountStep, rows: readonly PartCountRow[]): PartCounts {
   const indexes = new Map<string, number>();
-  const indexOf = (text: string) => {
-    const index = indexes.get(text) ?? indexes.size;
-    indexes.set(text, index);
-    return index;
-  };
+  const indexOf = (text: string) => numberOf(indexes, text);
   const total = rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
   const fields = rows[0]?.[1].length ?? 0;
   const streams = new Uint32Array(rows.length);
@@ -72,28 +68,74 @@ function spanOf(ticks: Float64Array): PartCounts['span'] {
 /** By the longest of their steps. @param all counts by the same fields, at least one */
 export function addPartCounts(all: readonly PartCounts[]): PartCounts {
   if (all.length === 1) return all[0]!;
-  const longest = all.reduce((a, b) => (b.step > a.step ? b : a));
-  const { step } = longest;
-  const groups = new Map<string, readonly [string, string[], Map<number, number>]>();
-  for (const part of all) {
-    const { texts, streams, values, starts } = part;
-    for (let i = 0; i < streams.length; i++) {
-      const own = values.map((column) => texts[column[i]!]!);
-      const streamId = texts[streams[i]!]!;
-      const key = JSON.stringify([streamId, own]);
-      const group = groups.get(key) ?? ([streamId, own, new Map<number, number>()] as const);
-      groups.set(key, group);
-      const [, , sums] = group;
-      for (let k = starts[i]!; k < starts[i + 1]!; k++) {
+  const { step } = all.reduce((a, b) => (b.step > a.step ? b : a));
+  const { texts, columns, places } = sharedGroups(all);
+  const [streams, ...values] = columns.map((column) => Uint32Array.from(column));
+  const starts = new Uint32Array(streams!.length + 1);
+  const most = all.reduce((sum, { counts }) => sum + counts.length, 0);
+  const ticks = new Float64Array(most);
+  const counts = new Uint32Array(most);
+  let total = 0;
+  const sums = new Map<number, number>();
+  for (let group = 0; group < streams!.length; group++) {
+    sums.clear();
+    for (const [p, part] of all.entries()) {
+      const i = places[p]![group];
+      if (i === undefined) continue;
+      for (let k = part.starts[i]!; k < part.starts[i + 1]!; k++) {
         const tick = firstTick(part.ticks[k]!, step);
         sums.set(tick, (sums.get(tick) ?? 0) + part.counts[k]!);
       }
     }
+    for (const [tick, count] of sums) {
+      ticks[total] = tick;
+      counts[total++] = count;
+    }
+    starts[group + 1] = total;
   }
-  const rows = [...groups.values()].map(([streamId, own, sums]): PartCountRow => {
-    return [streamId, own, [...sums.keys()], [...sums.values()]];
+  const kept = { ticks: ticks.slice(0, total), counts: counts.slice(0, total) };
+  const size = 1.5 * total + (streams!.length * (2 + values.length)) / 2 + texts.length * 10;
+  const span = spanOf(kept.ticks);
+  return { step, texts, streams: streams!, values, starts, ...kept, span, size };
+}
+
+/**
+ * The groups of several parts without an object for each: there may be a hundred thousand.
+ * @returns streams and values of the groups, and for each part the place of a group in it
+ */
+function sharedGroups(all: readonly PartCounts[]) {
+  const texts = new Map<string, number>();
+  // A part without groups has no columns.
+  const width = 1 + Math.max(...all.map(({ values }) => values.length));
+  const columns = Array.from({ length: width }, (): number[] => []);
+  // Each numbers the combinations of what is before it and its own text.
+  const levels = columns.map(() => new Map<number, number>());
+  const places = all.map((part) => {
+    const own = part.texts.map((text) => numberOf(texts, text));
+    const place: (number | undefined)[] = [];
+    for (let i = 0; i < part.streams.length; i++) {
+      let group = 0;
+      for (let k = 0; k < width; k++) {
+        const column = k === 0 ? part.streams : part.values[k - 1]!;
+        group = numberOf(levels[k]!, group * maxTexts + own[column[i]!]!);
+      }
+      place[group] = i;
+      if (group < columns[0]!.length) continue;
+      columns[0]!.push(own[part.streams[i]!]!);
+      for (const [k, column] of part.values.entries()) columns[k + 1]!.push(own[column[i]!]!);
+    }
+    return place;
   });
-  return toPartCounts(step, rows);
+  return { texts: [...texts.keys()], columns, places };
+}
+
+/** Far more than fit in memory; products with the number of a group are exact. */
+const maxTexts = 2 ** 26;
+
+function numberOf<T>(numbers: Map<T, number>, value: T): number {
+  const number = numbers.get(value) ?? numbers.size;
+  numbers.set(value, number);
+  return number;
 }
 
 /** Whether the counts by some fields can tell which logs match. */
