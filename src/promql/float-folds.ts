@@ -221,7 +221,7 @@ class Quantile implements FloatFold {
     for (const { kinds, floats } of this.#members) {
       if (kinds[step] === kind.float) this.#values[count++] = floats[step]!;
     }
-    return quantile(this.#param[step]!, this.#values.subarray(0, count));
+    return quantile(this.#param[step]!, this.#values, count);
   }
 
   needsMembers(): boolean {

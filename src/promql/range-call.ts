@@ -103,7 +103,7 @@ export async function computeRanges(
       // A step may look at months of samples.
       if (ev.isDue(samples)) await ev.breathe();
       ev.look(grid, step, samples);
-      for (const [i, values] of args.entries()) cellArgs[i] = values[step]!;
+      for (let i = 0; i < args.length; i++) cellArgs[i] = args[i]![step]!;
       setCell(cells, step, compute(window, cellArgs, context));
     }
     sink.take(cells);

@@ -3,6 +3,7 @@ import type { SampleRange } from '../model/metric-plan.ts';
 import type { Subquery, VectorSelector } from './parser/ast.ts';
 import type { Evaluation } from './evaluation.ts';
 import { executionError } from './errors.ts';
+import { type ExactSums, exactSums } from './functions/exact-sums.ts';
 import { type Labels, labelsText } from './labels.ts';
 import { type Histogram, sampleWeight, withHint } from './histogram/histogram.ts';
 import { isStale, noTimes, staleHistogram, type SampleSeries } from './source.ts';
@@ -218,6 +219,7 @@ export class RangeWindow {
   readonly #first: number;
   readonly #end: number;
   #resets: readonly number[] | undefined;
+  #sums: ExactSums | 'none' | 'later' | undefined;
 
   constructor(series: SampleSeries) {
     const { labels, times, values, from, to, histogramTimes, histograms } = series;
@@ -260,6 +262,15 @@ export class RangeWindow {
 
   isEmpty(): boolean {
     return this.to === this.from && this.histogramTo === this.histogramFrom;
+  }
+
+  /** Undefined for the first window, which may be the only one, and where digits would be lost. */
+  exactSums(): ExactSums | undefined {
+    if (this.#sums === 'later') {
+      this.#sums = exactSums(this.values, this.#first, this.#end) ?? 'none';
+    }
+    this.#sums ??= 'later';
+    return typeof this.#sums === 'object' ? this.#sums : undefined;
   }
 
   /** Indexes of floats lower than the one before, ascending: of a counter, its resets. */

@@ -11,14 +11,18 @@ import type { RangeWindow } from '../selection.ts';
 import { executionError } from '../errors.ts';
 import { formatShort } from '../parser/numbers.ts';
 
-type FloatFunction = (window: RangeWindow, args: readonly number[]) => number | undefined;
+type FloatFunction = (
+  window: RangeWindow,
+  args: readonly number[],
+  context: RangeContext,
+) => number | undefined;
 
 /** Ignores histograms, with an info where there are both. */
 function ofFloats(compute: FloatFunction, { least = 1 } = {}): RangeFunction {
   return (window, args, context) => {
     if (window.floats() === 0) return undefined;
     if (window.histogramCount() > 0) infoIgnored(window, context);
-    return window.floats() < least ? undefined : compute(window, args);
+    return window.floats() < least ? undefined : compute(window, args, context);
   };
 }
 
@@ -72,9 +76,9 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   double_exponential_smoothing: ofFloats(smooth, { least: 2 }),
 };
 
-const quantiles = ofFloats((window, [q]) => {
-  const { values, from, to } = window;
-  return quantile(q!, values.slice(from, to));
+const quantiles = ofFloats((window, [q], context) => {
+  const numbers = context.copyOf(window);
+  return quantile(q!, numbers, window.floats());
 });
 
 function firstSample(window: RangeWindow): number | Histogram | undefined {

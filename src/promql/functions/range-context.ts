@@ -23,6 +23,7 @@ export class RangeContext {
   readonly first: Span;
   readonly rangeSeconds: number;
   readonly extension: Extension | undefined;
+  #copy = new Float64Array();
 
   constructor(
     notes: Annotations,
@@ -34,6 +35,14 @@ export class RangeContext {
     this.first = places.first;
     this.rangeSeconds = range.rangeSeconds;
     this.extension = range.extension;
+  }
+
+  /** The floats of a window, at the start of an array that the next call overwrites. */
+  copyOf({ values, from, to }: RangeWindow): Float64Array {
+    if (this.#copy.length < to - from) this.#copy = new Float64Array(2 * (to - from));
+    const copy = this.#copy;
+    for (let i = from; i < to; i++) copy[i - from] = values[i]!;
+    return copy;
   }
 
   warnSchemas(labels: Labels): undefined {

@@ -32,12 +32,13 @@ export const rateFunctions: Readonly<Record<string, RangeFunction>> = {
 function extrapolated(kind: RateKind): RangeFunction {
   return (window, _args, context) => {
     const { labels } = window;
+    if (context.extension === undefined && window.histogramCount() === 0) {
+      return floatRate(window, context, kind);
+    }
     if (window.floats() > 0 && window.histogramCount() > 0) return warnMixed(labels, context);
     try {
       if (context.extension !== undefined) return extendedRate(window, context, kind);
-      return window.floats() > 0
-        ? floatRate(window, context, kind)
-        : histogramRate(window, context, kind);
+      return histogramRate(window, context, kind);
     } catch (error) {
       if (!(error instanceof MixedSchemasError)) throw error;
       return context.warnSchemas(labels);
@@ -46,14 +47,13 @@ function extrapolated(kind: RateKind): RangeFunction {
 }
 
 function floatRate(window: RangeWindow, context: RangeContext, kind: RateKind) {
-  const { times, values, from, to } = window;
+  const { values, from, to } = window;
   if (to - from < 2) return undefined;
   const first = values[from]!;
   let difference = values[to - 1]! - first;
   if (kind.isCounter) difference += lostInResets(window);
-  const bounds = { firstMs: times[from]!, lastMs: times[to - 1]!, count: to - from };
-  const zero = difference > 0 && first >= 0 ? first / difference : undefined;
-  return difference * factorOf(window, bounds, { context, kind, zero });
+  const zero = difference > 0 && first >= 0 ? first / difference : Infinity;
+  return difference * factorOf(window, context, kind, zero);
 }
 
 /** What a counter had reached before each reset within the window. */
@@ -80,49 +80,42 @@ function firstAfter(ascending: readonly number[], value: number): number {
   return low;
 }
 
-interface SampledBounds {
-  readonly firstMs: number;
-  readonly lastMs: number;
-  readonly count: number;
-}
-
-/** Extends the sampled interval towards the bounds of the range where samples come close. */
+/**
+ * Extends the sampled interval towards the bounds of the range where samples come close.
+ * @param zero first value as a part of the difference: a counter does not begin below zero
+ */
 function factorOf(
-  { startMs, endMs }: RangeWindow,
-  { firstMs, lastMs, count }: SampledBounds,
-  {
-    context,
-    kind,
-    zero,
-  }: {
-    readonly context: RangeContext;
-    readonly kind: RateKind;
-    /** First value as a part of the difference: a counter does not begin below zero. */
-    readonly zero: number | undefined;
-  },
+  window: RangeWindow,
+  context: RangeContext,
+  kind: RateKind,
+  zero: number,
 ): number {
+  const { startMs, endMs, from, to, histogramFrom, histogramTo } = window;
+  const areFloats = to > from;
+  const times = areFloats ? window.times : window.histogramTimes;
+  const firstMs = times[areFloats ? from : histogramFrom]!;
+  const lastMs = times[(areFloats ? to : histogramTo) - 1]!;
+  const count = areFloats ? to - from : histogramTo - histogramFrom;
   const sampled = (lastMs - firstMs) / 1000;
   const average = sampled / (count - 1);
   const threshold = average * 1.1;
   let toStart = (firstMs - startMs) / 1000;
   let toEnd = (endMs - lastMs) / 1000;
   if (toStart >= threshold) toStart = average / 2;
-  if (kind.isCounter && zero !== undefined) toStart = Math.min(toStart, sampled * zero);
+  if (kind.isCounter) toStart = Math.min(toStart, sampled * zero);
   if (toEnd >= threshold) toEnd = average / 2;
   const factor = sampled === 0 ? 1 : (sampled + toStart + toEnd) / sampled;
   return kind.isRate ? factor / context.rangeSeconds : factor;
 }
 
 function histogramRate(window: RangeWindow, context: RangeContext, kind: RateKind) {
-  const { histogramTimes: times, histogramFrom: from, histogramTo: to } = window;
+  const { histogramFrom: from, histogramTo: to } = window;
   if (to - from < 2) return undefined;
   const histograms = window.histograms.slice(from, to);
   const difference = histogramDifference(window, histograms, context, kind);
-  const bounds = { firstMs: times[from]!, lastMs: times[to - 1]!, count: to - from };
   const first = histograms[0]!;
-  const zero =
-    difference.count > 0 && first.count >= 0 ? first.count / difference.count : undefined;
-  return multiply(difference, factorOf(window, bounds, { context, kind, zero }));
+  const zero = difference.count > 0 && first.count >= 0 ? first.count / difference.count : Infinity;
+  return multiply(difference, factorOf(window, context, kind, zero));
 }
 
 /** @throws MixedSchemasError */

@@ -1,17 +1,16 @@
 /** Sums and means of floats and of native histograms, compensated for rounding. */
+import type { ExactSums } from './exact-sums.ts';
 import { HistogramSum } from '../histogram/histogram-sum.ts';
 import type { Histogram } from '../histogram/histogram.ts';
 import { KahanSum, roundingLoss } from '../histogram/kahan.ts';
 import type { RangeWindow } from '../selection.ts';
 
-type Floats = Pick<RangeWindow, 'values' | 'from' | 'to'>;
-
-export function sumFloats(window: Floats): number {
+export function sumFloats(window: RangeWindow): number {
   const { sum, rest } = sumOf(window);
   return sum + rest;
 }
 
-export function averageFloats(window: Floats): number {
+export function averageFloats(window: RangeWindow): number {
   const { values, from, to } = window;
   const { sum, rest } = sumOf(window);
   if (Number.isFinite(sum)) return sum / (to - from) + rest / (to - from);
@@ -21,7 +20,10 @@ export function averageFloats(window: Floats): number {
 }
 
 /** As `KahanSum`, whose fields would cost more than the additions. */
-function sumOf({ values, from, to }: Floats): { sum: number; rest: number } {
+function sumOf(window: RangeWindow): { sum: number; rest: number } {
+  const { values, from, to } = window;
+  const exact = window.exactSums();
+  if (exact !== undefined) return between(exact, from, to);
   let [sum, rest] = [0, 0];
   for (let i = from; i < to; i++) {
     const value = values[i]!;
@@ -29,6 +31,13 @@ function sumOf({ values, from, to }: Floats): { sum: number; rest: number } {
     sum += value;
   }
   return { sum, rest: Number.isFinite(sum) ? rest : 0 };
+}
+
+function between({ sums, rests, first }: ExactSums, from: number, to: number) {
+  const [before, until] = [from - first, to - first];
+  const sum = sums[until]! - sums[before]!;
+  const rest = rests[until]! - rests[before]! + roundingLoss(sums[until]!, -sums[before]!);
+  return { sum, rest };
 }
 
 /** A mean that goes on without the sum once that overflows. */

@@ -1,0 +1,44 @@
+/**
+ * Sums of any window of a series, from the sums before each of its values. They are exact: sums in
+ * two doubles hold all digits of values whose magnitudes are not too far apart.
+ */
+import { roundingLoss } from '../histogram/kahan.ts';
+
+export interface ExactSums {
+  /** Of the values from `first` to before `first + i`: `sums[i] + rests[i]`. */
+  readonly sums: Float64Array;
+  readonly rests: Float64Array;
+  readonly first: number;
+}
+
+/** @returns undefined where digits may be lost, and for NaN and infinities */
+export function exactSums(values: Float64Array, from: number, to: number): ExactSums | undefined {
+  if (!areNear(values, from, to)) return undefined;
+  const sums = new Float64Array(to - from + 1);
+  const rests = new Float64Array(to - from + 1);
+  let [sum, rest] = [0, 0];
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    rest += roundingLoss(sum, value);
+    sum += value;
+    sums[i - from + 1] = sum;
+    rests[i - from + 1] = rest;
+  }
+  return { sums, rests, first: from };
+}
+
+/**
+ * Every value, hence every sum, is a multiple of the last digit of the least one, which is at least
+ * its 2^-53rd part. Sums and rests below 2^53 times that digit times the count are exact.
+ */
+function areNear(values: Float64Array, from: number, to: number): boolean {
+  let [least, greatest] = [Infinity, 0];
+  for (let i = from; i < to; i++) {
+    const magnitude = Math.abs(values[i]!);
+    if (!(magnitude < Infinity)) return false;
+    if (magnitude > greatest) greatest = magnitude;
+    if (magnitude < least && magnitude > 0) least = magnitude;
+  }
+  const count = to - from;
+  return greatest === 0 || greatest * count * count <= least * 2 ** 50;
+}
