@@ -36,7 +36,8 @@ export function promqlMarkdown(run: PromqlReport): string {
     '',
     `\`${command}\` on ${machine}, ${when}.`,
     `${whole(series)} series with ${whole(rounds)} samples each, 15 s apart, loaded in the same ` +
-      'order; every question by turns, nine rounds with other series or times.',
+      'order; every question by turns, 15 rounds with other series or times, after 800 short ' +
+      'questions to each system.',
     '',
     ...systems.map(({ name, version, flags }, at) => {
       const cpu = `CPU time while asked: ${cpuSeconds[at]!.toFixed(1)} s`;
