@@ -54,9 +54,8 @@ export class RowReader {
   }
 
   /** A Map(String, String). */
-  labels(intern: (text: string) => string): Label[] {
-    const text = () => intern(this.text());
-    return Array.from({ length: this.varint() }, () => [text(), text()] as const);
+  labels(): Label[] {
+    return Array.from({ length: this.varint() }, () => [this.text(), this.text()] as const);
   }
 
   /** An array of 64-bit words, copied because typed arrays need alignment. */

@@ -46,7 +46,7 @@ export async function loadSeries(
         connection.readBytes(compileHistogramSeries(database, recent, limits), { accountId }),
       ]),
     ([series, histograms]) => {
-      head.addSeries(decodeRecentSeries(series, head.intern));
+      head.addSeries(decodeRecentSeries(series));
       head.markHistograms(decodeIds(histograms));
       return [];
     },

@@ -46,29 +46,22 @@ FORMAT RowBinary`,
   );
 }
 
-/** @param intern returns one string for equal ones, of which there are many */
-export function* decodeRecentSeries(
-  result: Buffer,
-  intern: (text: string) => string,
-): Generator<RecentSeriesRow> {
+export function* decodeRecentSeries(result: Buffer): Generator<RecentSeriesRow> {
   const reader = new RowReader(result);
   while (reader.hasMore()) {
     const id = reader.words128();
     const days = Array.from({ length: reader.varint() }, () => reader.uint16());
-    yield { id, days, labels: reader.labels(intern) };
+    yield { id, days, labels: reader.labels() };
   }
 }
 
 /** The section `series` of a batch; see codec/metric-rows.ts. */
-export function* decodeSeriesSection(
-  section: Uint8Array,
-  intern: (text: string) => string,
-): Generator<RecentSeriesRow> {
+export function* decodeSeriesSection(section: Uint8Array): Generator<RecentSeriesRow> {
   const reader = new RowReader(section);
   for (let left = section.length === 0 ? 0 : reader.varint(); left > 0; left--) {
     const id = reader.words128();
     const days = [reader.uint16()];
-    yield { id, days, labels: reader.labels(intern) };
+    yield { id, days, labels: reader.labels() };
   }
 }
 

@@ -1,6 +1,6 @@
 /** The series of a stream on recent days: found by id, and by their labels. */
 
-import type { LabelMatcher, Selector } from '../../model/metric-plan.ts';
+import type { Label, LabelMatcher, Selector } from '../../model/metric-plan.ts';
 import { compareLabels, type Labels, labelValue } from '../../promql/labels.ts';
 import { matches } from '../../promql/matchers.ts';
 import type { SampleColumns } from './sample-columns.ts';
@@ -18,12 +18,18 @@ export interface IndexedSeries {
   columns: SampleColumns | undefined;
 }
 
+/** One array for all series, so that a query reads few of them from memory. */
+interface SharedLabel {
+  readonly label: Label;
+  readonly series: IndexedSeries[];
+}
+
 const firstSlots = 1024;
 
 export class SeriesIndex {
   readonly #all: IndexedSeries[] = [];
   /** By names and values of labels. */
-  readonly #byLabel = new Map<string, Map<string, IndexedSeries[]>>();
+  readonly #byLabel = new Map<string, Map<string, SharedLabel>>();
   /** Positions in `#all` plus one, by the lowest bits of ids; 0 is free. */
   #slots = new Uint32Array(firstSlots);
   /** Whether `#all` is in the order of labels. */
@@ -49,16 +55,17 @@ export class SeriesIndex {
       for (const day of days) if (!known.days.includes(day)) known.days.push(day);
       return known;
     }
+    const shared = labels.map((label) => this.#share(label));
     const series: IndexedSeries = {
       id,
-      labels,
+      labels: shared.map(({ label }) => label),
       days: [...days],
       rank: 0,
       hasHistograms: false,
       columns: undefined,
     };
     this.#all.push(series);
-    for (const [name, value] of labels) this.#addLabel(name, value, series);
+    for (const one of shared) one.series.push(series);
     this.#isSorted = false;
     if (this.#all.length * 2 > this.#slots.length) this.#rebuildSlots(this.#slots.length * 2);
     else this.#slots[this.#slotOf(id, 0)] = this.#all.length;
@@ -90,12 +97,13 @@ export class SeriesIndex {
       .sort((left, right) => left.rank - right.rank);
   }
 
-  #addLabel(name: string, value: string, series: IndexedSeries): void {
-    const byValue = this.#byLabel.get(name) ?? new Map<string, IndexedSeries[]>();
+  #share(label: Label): SharedLabel {
+    const [name, value] = label;
+    const byValue = this.#byLabel.get(name) ?? new Map<string, SharedLabel>();
     this.#byLabel.set(name, byValue);
-    const siblings = byValue.get(value);
-    if (siblings === undefined) byValue.set(value, [series]);
-    else siblings.push(series);
+    const shared = byValue.get(value) ?? { label, series: [] };
+    byValue.set(value, shared);
+    return shared;
   }
 
   /** The fewest series with the value of a matcher, and the matchers that remain to be tested. */
@@ -105,7 +113,7 @@ export class SeriesIndex {
     for (const matcher of selector) {
       const { name, type, value } = matcher;
       if (type !== 'equal' || value === '') continue;
-      const found = this.#byLabel.get(name)?.get(value) ?? [];
+      const found = this.#byLabel.get(name)?.get(value)?.series ?? [];
       if (best !== undefined && found.length >= candidates.length) continue;
       candidates = found;
       best = matcher;

@@ -29,7 +29,6 @@ export class StreamHead {
   /** Day from which the series are known, since 1970. */
   readonly fromDay: number;
   readonly #timelines: Timelines;
-  readonly #names = new Map<string, string>();
   /** Payloads that were inserted since the first read that still runs. */
   #inserted: Uint8Array[] = [];
   #insertedBytes = 0;
@@ -45,14 +44,6 @@ export class StreamHead {
   get isClosed(): boolean {
     return this.#isClosed;
   }
-
-  /** One string for equal texts, which labels of series share. */
-  readonly intern = (text: string): string => {
-    const known = this.#names.get(text);
-    if (known !== undefined) return known;
-    this.#names.set(text, text);
-    return text;
-  };
 
   addSeries(rows: Iterable<RecentSeriesRow>): void {
     for (const { id, days, labels } of rows) {
@@ -137,7 +128,7 @@ export class StreamHead {
   }
 
   #addSeriesOf(payload: Uint8Array): void {
-    this.addSeries(decodeSeriesSection(sectionOf(payload, 'series'), this.intern));
+    this.addSeries(decodeSeriesSection(sectionOf(payload, 'series')));
     this.markHistograms(decodeHistogramIds(sectionOf(payload, 'histograms')));
   }
 

@@ -58,5 +58,5 @@ export function toLogRows({ id, owner, receivedAtNanos, payload }: StampedBatch)
 
 /** From entries, since a label may be called `__proto__`. */
 function toAttributes(reader: RowReader): Readonly<Record<string, string>> {
-  return Object.fromEntries(reader.labels((text) => text));
+  return Object.fromEntries(reader.labels());
 }
