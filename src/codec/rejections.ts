@@ -1,8 +1,14 @@
 /** Records of one request that were rejected: all are counted, the first are listed. */
 import type { Batch, Rejection } from '../model/batch.ts';
+import type { DecodeLimits } from '../model/protocol.ts';
 
 /** Rejections listed in one answer. */
-export const maxListedRejections = 100;
+const maxListedRejections = 100;
+
+/** Limits of a protocol. @param maxDepth 1 for records that are not nested */
+export function decodeLimits(maxEvents: number, maxDepth = 1): DecodeLimits {
+  return { maxEvents, maxDepth, maxRejections: maxListedRejections };
+}
 
 export class Rejections {
   readonly #maxListed: number;

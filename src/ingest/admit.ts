@@ -1,7 +1,7 @@
 /** The first steps of an ingest request: the checks before its body, and the body. */
 import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
 import type { Receiver, ReceiverGrant, TokenGrant } from '../model/account.ts';
-import type { BodyCaps, BodyFormat, Protocol } from '../model/protocol.ts';
+import { type BodyCaps, type BodyFormat, capsOf, type Protocol } from '../model/protocol.ts';
 import type { RequestTarget } from '../model/request.ts';
 import type { RequestHead, Sender } from './receiver-sample.ts';
 
@@ -40,7 +40,7 @@ export async function admit(
   const grant = await permit(admission, request, { protocol, sender });
   const { receiver } = grant;
   const format = admission.bodyFormat(headers, protocol); // 415
-  const caps = protocol.bodyCaps(format);
+  const caps = capsOf(protocol, format);
   const travelling = Math.min(receiver.limits.maxBodyBytes ?? caps.travelling, caps.travelling);
   admission.checkDeclaredLength(headers, travelling); // 413
   admission.checkDebt(grant); // 429

@@ -47,6 +47,14 @@ export interface BodyCaps {
   readonly inflated: number;
 }
 
+export function capsOf(
+  protocol: Pick<Protocol, 'bodyCaps' | 'maxBodyBytes'>,
+  format: BodyFormat,
+): BodyCaps {
+  const { maxBodyBytes } = protocol;
+  return protocol.bodyCaps?.(format) ?? { travelling: maxBodyBytes, inflated: maxBodyBytes };
+}
+
 /** Input of a decoder besides the body. */
 export interface DecodeContext {
   readonly limits: DecodeLimits;
@@ -215,7 +223,8 @@ export interface Protocol {
    */
   readonly heapBytesPerBodyByte: number;
 
-  bodyCaps(format: BodyFormat): BodyCaps;
+  /** Absent = `maxBodyBytes`, also after decompression. */
+  bodyCaps?(format: BodyFormat): BodyCaps;
 
   /**
    * Removes the framing of the transport; absent = the body is the message. Pure.

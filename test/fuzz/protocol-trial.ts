@@ -9,7 +9,7 @@ import { inflate } from '../../src/admission/inflate.ts';
 import type { MemoryLease } from '../../src/admission/port.ts';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
-import type { BodyFormat, Problem, Protocol } from '../../src/model/protocol.ts';
+import { type BodyFormat, capsOf, type Problem, type Protocol } from '../../src/model/protocol.ts';
 import { seriesState, type SeriesView } from '../../src/model/series-view.ts';
 import { sectionOf } from '../../src/codec/metric-rows.ts';
 import { readMetricRows } from '../protocols/read-metric-rows.ts';
@@ -93,7 +93,7 @@ async function decodeOnce({ protocol, format }: Wire, body: Buffer): Promise<Out
 
 /** Read like in ingest. */
 async function toMessage({ protocol, format }: Wire, body: Buffer): Promise<Buffer> {
-  const { travelling, inflated } = protocol.bodyCaps(format);
+  const { travelling, inflated } = capsOf(protocol, format);
   if (body.length > travelling) throw tooLarge(travelling);
   const { message, coding } = protocol.unframe?.(body, format) ?? {
     message: body,

@@ -156,7 +156,7 @@ export async function openEdge(options: EdgeOptions = {}): Promise<Edge> {
 }
 
 /** A test protocol: one event per line; the body `bad` is malformed. */
-export const lineProtocol: Omit<Protocol, 'bodyCaps'> = {
+export const lineProtocol: Protocol = {
   name: 'json_logs',
   kind: 'http_json',
   http: undefined,
@@ -187,12 +187,10 @@ export const lineProtocol: Omit<Protocol, 'bodyCaps'> = {
 };
 
 /** The protocol under test, over HTTP and gRPC. */
-function toProtocols(lines: Omit<Protocol, 'bodyCaps'>): Protocol[] {
-  const { maxBodyBytes } = lines;
-  const bodyCaps = () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes });
+function toProtocols(lines: Protocol): Protocol[] {
   const description = { operationId: '', summary: '', details: '', request: {}, answers: {} };
   const grpcMethod = 'opentelemetry.proto.collector.logs.v1.LogsService/Export';
-  return [{ bodyCaps, ...lines, http: { path: 'logs', prefix: 'otlp', description }, grpcMethod }];
+  return [{ ...lines, http: { path: 'logs', prefix: 'otlp', description }, grpcMethod }];
 }
 
 function createState(): EdgeState {

@@ -1,6 +1,6 @@
 /** InfluxDB's write API, versions 1 and 2, for metrics. */
 import { z } from 'zod';
-import { maxListedRejections } from '../../codec/rejections.ts';
+import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type {
@@ -57,13 +57,8 @@ export function createInflux({ ingest, metrics }: Config): Protocol {
     takesAnyMediaType: true,
     codings: ['identity', 'gzip'],
     maxBodyBytes,
-    limits: {
-      maxEvents: remoteWriteMaxSamples,
-      maxDepth: 1,
-      maxRejections: maxListedRejections,
-    },
+    limits: decodeLimits(remoteWriteMaxSamples),
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, _format, context) => decode(body, context),
     reply,
     encodeProblem,

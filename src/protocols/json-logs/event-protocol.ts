@@ -1,5 +1,5 @@
 /** What all protocols of JSON events have in common: limits, codings, and partial answers. */
-import { maxListedRejections } from '../../codec/rejections.ts';
+import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { Protocol } from '../../model/protocol.ts';
@@ -11,12 +11,7 @@ export function eventProtocol({ ingest }: Config) {
     kind: 'http_json',
     codings: ['identity', 'gzip', 'deflate', 'zstd'],
     maxBodyBytes,
-    limits: {
-      maxEvents: jsonMaxEvents,
-      maxDepth: jsonMaxDepth,
-      maxRejections: maxListedRejections,
-    },
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
+    limits: decodeLimits(jsonMaxEvents, jsonMaxDepth),
   } as const satisfies Partial<Protocol>;
 }
 

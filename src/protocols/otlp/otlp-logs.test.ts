@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { label, limits, requestOf, text } from '../../../test/protocols/otlp-rows.ts';
 import { configSchema } from '../../config/schema.ts';
-import type { BodyFormat, ContentCoding, Protocol } from '../../model/protocol.ts';
+import {
+  type BodyFormat,
+  capsOf,
+  type ContentCoding,
+  type Protocol,
+} from '../../model/protocol.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
 import { frame } from './grpc-message.ts';
 import { createOtlpGrpc, createOtlpHttp } from './otlp-logs.ts';
@@ -39,7 +44,7 @@ describe('the caps of a body', () => {
       [grpc, 'application/grpc', 'identity', 69, 64],
       [grpc, 'application/grpc+proto', 'gzip', 21, 64],
     ] as const) {
-      const caps = protocol.bodyCaps(formatOf(mediaType, coding));
+      const caps = capsOf(protocol, formatOf(mediaType, coding));
       assert.deepEqual(caps, { travelling, inflated }, `${mediaType} ${coding}`);
       assert.ok(caps.travelling <= protocol.maxBodyBytes);
     }

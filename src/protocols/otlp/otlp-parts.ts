@@ -1,7 +1,7 @@
 /** What the protocols of all signals of OTLP have in common, over HTTP and over gRPC. */
-import { maxListedRejections } from '../../codec/rejections.ts';
+import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
-import type { BodyCaps, BodyFormat, DecodeLimits, Protocol } from '../../model/protocol.ts';
+import type { BodyCaps, BodyFormat, Protocol } from '../../model/protocol.ts';
 import { frameHeadBytes, unframe } from './grpc-message.ts';
 import { encodeProblem } from './reply.ts';
 
@@ -30,7 +30,7 @@ export function httpParts(ingest: Config['ingest']): Parts {
     codings: ['identity', 'gzip'],
     formatAdvice: `${compressionAdvice} and the protocol to http/protobuf or http/json`,
     maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes, otlpMaxJsonBytes),
-    limits: toLimits(ingest),
+    limits: decodeLimits(ingest.otlpMaxRecords, ingest.otlpMaxDepth),
     bodyCaps: (format) =>
       toCaps(format, isJson(format) ? otlpMaxJsonBytes : otlpMaxProtobufBytes, ingest),
     encodeProblem,
@@ -48,7 +48,7 @@ export function grpcParts(
     codings: ['identity', 'gzip'],
     formatAdvice: compressionAdvice,
     maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes) + frameHeadBytes,
-    limits: toLimits(ingest),
+    limits: decodeLimits(ingest.otlpMaxRecords, ingest.otlpMaxDepth),
     bodyCaps: (format) => {
       const { travelling, inflated } = toCaps(format, otlpMaxProtobufBytes, ingest);
       return { travelling: travelling + frameHeadBytes, inflated };
@@ -60,11 +60,6 @@ export function grpcParts(
 
 export function isJson(format: Pick<BodyFormat, 'mediaType'>): boolean {
   return format.mediaType === 'application/json';
-}
-
-function toLimits({ otlpMaxRecords, otlpMaxDepth }: Config['ingest']): DecodeLimits {
-  const maxRejections = maxListedRejections;
-  return { maxEvents: otlpMaxRecords, maxDepth: otlpMaxDepth, maxRejections };
 }
 
 function toCaps(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configSchema } from '../../config/schema.ts';
-import type { BodyFormat } from '../../model/protocol.ts';
+import { type BodyFormat, capsOf } from '../../model/protocol.ts';
 import { blankSeriesView } from '../../model/series-view.ts';
 import { createPromText } from './prom-text.ts';
 
@@ -21,7 +21,7 @@ test('accepts both text formats in their known versions, uncompressed', () => {
   ]);
   assert.deepEqual(protocol.codings, ['identity']);
   assert.equal(protocol.kind, 'prometheus');
-  const caps = protocol.bodyCaps(toFormat('text/plain'));
+  const caps = capsOf(protocol, toFormat('text/plain'));
   assert.deepEqual(caps, { travelling: 1000, inflated: 1000 });
 });
 

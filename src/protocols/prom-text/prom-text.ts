@@ -2,7 +2,7 @@
  * Pushes of Prometheus text and OpenMetrics (SPEC §4.1). A push is accepted as a whole or rejected
  * as a whole.
  */
-import { maxListedRejections } from '../../codec/rejections.ts';
+import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Protocol } from '../../model/protocol.ts';
 import { createPromTextDecoder } from './decode.ts';
@@ -27,13 +27,8 @@ export function createPromText({ ingest, metrics }: Config): Protocol {
     ],
     codings: ['identity'],
     maxBodyBytes,
-    limits: {
-      maxEvents: ingest.promTextMaxSamples,
-      maxDepth: 1,
-      maxRejections: maxListedRejections,
-    },
+    limits: decodeLimits(ingest.promTextMaxSamples),
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     decode: (body, { mediaType }, context) =>
       decode(body, mediaType === openMetricsType ? 'openmetrics' : 'classic', context),
     reply: () => ({ status: 202, contentType: undefined, body: '' }),

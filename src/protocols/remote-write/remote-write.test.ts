@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
-import type { BodyFormat } from '../../model/protocol.ts';
+import { type BodyFormat, capsOf } from '../../model/protocol.ts';
 import { createRemoteWrite } from './remote-write.ts';
 
 const [v1, v2] = createRemoteWrite(
@@ -75,7 +75,7 @@ for (const { protocol, headers } of [
     });
 
     test('has separate caps for the compressed and the inflated body', () => {
-      assert.deepEqual(protocol.bodyCaps(format), { travelling: 100, inflated: 400 });
+      assert.deepEqual(capsOf(protocol, format), { travelling: 100, inflated: 400 });
     });
   });
 }

@@ -2,7 +2,7 @@
  * Prometheus remote_write v1 (SPEC §4.1, prometheus.io/docs/specs/prw/remote_write_spec) and v2
  * (prometheus.io/docs/specs/prw/remote_write_spec_2_0), each on a separate route.
  */
-import { maxListedRejections } from '../../codec/rejections.ts';
+import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { Protocol, Reply } from '../../model/protocol.ts';
@@ -34,11 +34,7 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
     kind: 'prometheus',
     codings: ['snappy'],
     maxBodyBytes,
-    limits: {
-      maxEvents: ingest.remoteWriteMaxSamples,
-      maxDepth: 1,
-      maxRejections: maxListedRejections,
-    },
+    limits: decodeLimits(ingest.remoteWriteMaxSamples),
     bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxInflatedBytes }),
   } as const;
   const name = 'application/x-protobuf';

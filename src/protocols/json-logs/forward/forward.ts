@@ -21,7 +21,6 @@ export function createForward(config: Config): Protocol {
     maxBodyBytes: maxMessageBytes,
     limits: { ...shared.limits, maxEvents },
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxMessageBytes, inflated: maxMessageBytes }),
     decode: (body, _format, { limits }) => decode({ body, maxInflatedBytes }, limits),
     reply: () => ({ status: 204, contentType: undefined, body: '' }),
   };

@@ -25,7 +25,6 @@ export function createSyslog(config: Config): Protocol {
     codings: ['identity'],
     maxBodyBytes,
     heapBytesPerBodyByte,
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxBodyBytes }),
     async decode(body, _format, { limits, nowMs }) {
       const warnings = new Map<string, number>();
       const batch = await decode({ body, nowMs, zone, messages, warnings }, limits);
