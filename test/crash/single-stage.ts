@@ -8,6 +8,7 @@ import type { Random } from '../harness/random.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { childrenOf, startWeir } from '../harness/weir-process.ts';
+import { freePort } from '../senders/program.ts';
 import type { FakeClock } from './fake-clock.ts';
 import type { Stage } from './stage.ts';
 
@@ -33,7 +34,7 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
   });
   // The first run creates the receiver.
   await service.kill('SIGTERM');
-  allFlags.push(...socketFlags(service));
+  allFlags.push(...(await socketFlags(service)));
   await service.start();
   const strikes: Readonly<Record<string, (random: Random) => Promise<void>>> = {
     async gateway() {
@@ -103,10 +104,21 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
   };
 }
 
-function socketFlags({ quickstart }: Service): string[] {
-  const address = '127.0.0.1:0';
+/**
+ * Ports that last through restarts and that no connection takes as its own: while Weir is down, a
+ * connection to a port of the ephemeral range may be one to itself, which reads what it has sent.
+ */
+async function socketFlags({ quickstart }: Service): Promise<string[]> {
+  const [syslog, forward] = await Promise.all([freePort(), freePort()]);
   const { receiverId } = quickstart.receivers.http_json;
-  return ['--syslog-tcp', address, '--forward-tcp', address, '--forward-receiver', receiverId];
+  return [
+    '--syslog-tcp',
+    `127.0.0.1:${syslog}`,
+    '--forward-tcp',
+    `127.0.0.1:${forward}`,
+    '--forward-receiver',
+    receiverId,
+  ];
 }
 
 /** @throws Error when a second process starts on the data directory of a running one */
