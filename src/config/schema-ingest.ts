@@ -72,10 +72,10 @@ export const ingestSection = section({
   ),
   jsonMaxEvents: integer(
     'events',
-    10_000,
+    100_000,
     1,
     maxRowsPerBatch,
-    'Most events in one body of plain JSON logs; beyond it the response is 413.',
+    'Most events in one body of JSON logs, also as for other systems; beyond it the response is 413.',
   ),
   jsonMaxDepth: integer(
     'count',
