@@ -75,7 +75,7 @@ export const ingestSection = section({
     100_000,
     1,
     maxRowsPerBatch,
-    'Most events in one body of JSON logs, also as for other systems; beyond it the response is 413.',
+    'Most events in one body of JSON logs, of any protocol; beyond it the response is 413.',
   ),
   jsonMaxDepth: integer(
     'count',
