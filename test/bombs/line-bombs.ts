@@ -28,6 +28,8 @@ const toDatadog = (body: Buffer): Sent => ({
 
 const toBulk = (body: Buffer): Sent => ({ way: 'bulk', headers: { 'content-type': ndjson }, body });
 
+const toLongIndex = (body: Buffer): Sent => ({ ...toBulk(body), way: 'long index' });
+
 const toInflux = (body: Buffer): Sent => ({ way: 'influx', headers: {}, body });
 
 const lokiProtobuf = (message: Buffer): Sent =>
@@ -179,11 +181,17 @@ export const lineBombs: readonly Bomb[] = [
   },
   {
     name: 'bulk documents that each have a long index, of 10 MiB in all',
-    expected: [413],
+    expected: [200],
     make: () => {
       const index = 'x'.repeat(500);
       return toBulk(repeated(`{"create":{"_index":"${index}"}}\n{}\n`, largeBytes));
     },
+  },
+  {
+    name: 'as many empty bulk documents as are taken, with a long index in the path',
+    isHeavy: true,
+    expected: [200],
+    make: () => toLongIndex(repeated('{"create":{}}\n{}\n', 100_000 * 17)),
   },
   {
     name: 'a bulk document nested two million deep',
