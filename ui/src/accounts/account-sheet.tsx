@@ -4,7 +4,7 @@ import { dataOf } from '../api/client.ts';
 import type { Account } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
-import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { otherThan } from '../manage/field-faults.ts';
 import { TextField } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
@@ -43,7 +43,7 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
       onClose();
     },
   );
-  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const { faults } = change;
   const submit = () => {
     const isRate = /^\d*$/.test(rate.trim());
     setRateFault(isRate ? undefined : 'Enter a whole number, or leave it empty.');

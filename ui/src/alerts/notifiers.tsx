@@ -4,7 +4,7 @@ import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
-import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { otherThan } from '../manage/field-faults.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { SelectField, TextField } from '../parts/controls/fields.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
@@ -109,7 +109,7 @@ function NotifierSheet({ onClose }: { onClose: () => void }) {
       onClose();
     },
   );
-  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const { faults } = change;
   const isWebhook = fields.kind === 'webhook';
   return (
     <FormSheet

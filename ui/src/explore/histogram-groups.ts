@@ -1,7 +1,7 @@
 /** Series of a histogram by the values of a field. Pure. */
 import type { Histogram } from '../api/models.ts';
 import type { BarSeries } from '../charts/stacked-bars.tsx';
-import { serviceColor } from './service-color.ts';
+import type { ServiceColor } from './service-color.ts';
 import { barColor, groupByFamily } from './severity-family.ts';
 
 export type GroupedBucket = Pick<Histogram['buckets'][number], 'groups' | 'other'>;
@@ -14,11 +14,13 @@ export interface GroupSeries extends BarSeries {
  * Bottom of the stack first: severities from the worst one, other values from the most frequent
  * one, and last the logs with none of the listed values.
  * @param nameOf of a value, for display
+ * @param colorOf of a service
  */
 export function groupSeries(
   buckets: readonly GroupedBucket[],
   groupBy: string,
   nameOf: (value: string) => string | undefined,
+  colorOf: ServiceColor,
 ): GroupSeries[] {
   if (groupBy === 'severity') {
     return groupByFamily(buckets).map(({ family, values, total }) => ({
@@ -39,7 +41,7 @@ export function groupSeries(
     // Only services keep their colour: values of other fields must differ among each other.
     .map(({ value, ...series }, rank) => ({
       ...series,
-      color: groupBy === 'serviceName' ? serviceColor(value) : `var(--line-${(rank % 10) + 1})`,
+      color: groupBy === 'serviceName' ? colorOf(value) : `var(--line-${(rank % 10) + 1})`,
     }));
   const others = buckets.map(({ other = 0 }) => other);
   const rest = { name: 'others', color: 'var(--bar-none)', values: others, total: sum(others) };

@@ -1,5 +1,5 @@
 /** Histogram of the matching logs by any field; drag or click narrows the range. */
-import { useMemo } from 'react';
+import { useContext, useMemo } from 'react';
 import { usePreferences } from '../app/preferences.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { Button } from '../parts/controls/button.tsx';
@@ -7,6 +7,7 @@ import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { formatCount } from '../parts/text/time-text.ts';
 import { cutText } from '../parts/text/visible-text.ts';
+import { ServiceColors } from './service-color.ts';
 import { HeightHandle } from './height-handle.tsx';
 import { groupSeries } from './histogram-groups.ts';
 import styles from './histogram-panel.module.css';
@@ -34,13 +35,14 @@ export function HistogramPanel(props: HistogramPanelProps) {
   const { run, query, answer, streamNames, onRange, onGroup } = props;
   const { groupBy } = query;
   const { timeZone } = usePreferences();
+  const colorOf = useContext(ServiceColors);
   const { data, error, isPlaceholderData, refetch } = answer;
   const [isWanted, setIsWanted] = useKept('weir.histogram.errors', false);
   const [height, setHeight] = useKept('weir.histogram.height', 112);
   const isErrorsOnly = isWanted && groupBy === 'severity';
   const all = useMemo(
-    () => groupSeries(data?.buckets ?? [], groupBy, (value) => streamNames.get(value)),
-    [data, groupBy, streamNames],
+    () => groupSeries(data?.buckets ?? [], groupBy, (value) => streamNames.get(value), colorOf),
+    [data, groupBy, streamNames, colorOf],
   );
   const series = isErrorsOnly ? all.filter(({ name }) => errors.includes(name)) : all;
   return (

@@ -1,23 +1,25 @@
 /** The logs page: search on top, facets beside, logs below. */
 import { useMemo, useState } from 'react';
+import type { Facet, Histogram } from '../api/models.ts';
 import { useScope } from '../app/context.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
 import { AlertLink } from './alert-link.tsx';
-import { FacetSidebar } from './facets/facet-sidebar.tsx';
+import { facetFieldNames, FacetSidebar } from './facets/facet-sidebar.tsx';
 import { FilterChips } from './filter-chips.tsx';
 import { HistogramPanel } from './histogram-panel.tsx';
 import { SearchHits, toHits } from './log/search-hits.ts';
 import styles from './logs-page.module.css';
 import { NothingFound } from './nothing-found.tsx';
-import { refusalOf, useHistogram, useStreamNames } from './reads.ts';
+import { refusalOf, useFacets, useHistogram, useStreamNames } from './reads.ts';
 import { type ExploreQuery, parseQuery, withPart } from './query.ts';
 import { QueryBox } from './query-box/query-box.tsx';
 import { useOffers } from './query-box/use-offers.ts';
 import { RangePicker } from './range/range-picker.tsx';
 import { Results } from './results/results.tsx';
+import { type ServiceColor, ServiceColors, toServiceColor } from './service-color.ts';
 import { ExploreTabs } from './tabs/explore-tabs.tsx';
 import { ShareMenu } from './share-menu.tsx';
 import { type Filter, termsOf, withFilter, withoutFilter } from './terms.ts';
@@ -37,6 +39,11 @@ export function LogsPage() {
   const offers = useOffers(run.bounds, useStreamNames());
   const overview = useOverviewRun(run, query);
   const counts = useHistogram(overview, query.groupBy);
+  const { data: facets } = useFacets(overview, facetFieldNames, side.place !== 'hidden');
+  const colorOf = useServiceColor(
+    facets,
+    query.groupBy === 'serviceName' ? counts.data : undefined,
+  );
   return (
     <div className={styles.page}>
       <a
@@ -82,18 +89,32 @@ export function LogsPage() {
         </div>
       </div>
       <SearchHits value={hits}>
-        <Body
-          query={query}
-          run={run}
-          overview={overview}
-          counts={counts}
-          side={side}
-          actions={actions}
-          onRefresh={refresh}
-        />
+        <ServiceColors value={colorOf}>
+          <Body
+            query={query}
+            run={run}
+            overview={overview}
+            counts={counts}
+            side={side}
+            actions={actions}
+            onRefresh={refresh}
+          />
+        </ServiceColors>
       </SearchHits>
     </div>
   );
+}
+
+/** Colours for the services that are listed, and those in the histogram. */
+function useServiceColor(
+  facets: readonly Facet[] | undefined,
+  histogram: Histogram | undefined,
+): ServiceColor {
+  const listed = facets?.find(({ field }) => field === 'service')?.values ?? [];
+  const charted = histogram?.buckets.flatMap(({ groups = {} }) => Object.keys(groups)) ?? [];
+  const names = new Set([...listed.map(({ value }) => value), ...charted]);
+  const key = JSON.stringify([...names].toSorted());
+  return useMemo(() => toServiceColor(JSON.parse(key) as string[]), [key]);
 }
 
 type Actions = ReturnType<typeof actionsOf>;

@@ -6,6 +6,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
+import { type FieldFaults, toFieldFaults } from './field-faults.ts';
 
 const control = 'control';
 
@@ -68,6 +69,8 @@ export interface Change<Input, Output> {
   readonly data: Output | undefined;
   /** null = no error. */
   readonly error: Error | null;
+  /** The error by fields of the input. */
+  readonly faults: FieldFaults;
   /** Clears the error. */
   readonly reset: () => void;
 }
@@ -97,6 +100,7 @@ export function useChange<Input, Output>(
     isBusy: isPending,
     data,
     error,
+    faults: toFieldFaults(error),
     reset,
   };
 }

@@ -7,13 +7,12 @@ export interface FieldFaults {
   readonly other: string | undefined;
 }
 
-export const noFaults: FieldFaults = { fields: {}, other: undefined };
-
 /**
- * An invalid body is reported as `cannot accept the body: name: …; limits.burstEvents: …`, and the
+ * None without an error. An invalid body is reported as `cannot accept the body: name: …; limits.burstEvents: …`, and the
  * parameter is the first of them; for other errors the sentence belongs to the parameter.
  */
 export function toFieldFaults(error: unknown): FieldFaults {
+  if (error === null) return { fields: {}, other: undefined };
   if (!(error instanceof Error)) return { fields: {}, other: String(error) };
   const parameter = 'parameter' in error ? String(error.parameter) : '';
   const listed = /^cannot accept the body: (.*)$/s.exec(error.message)?.[1];

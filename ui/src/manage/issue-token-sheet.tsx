@@ -6,7 +6,7 @@ import { FormSheet } from '../parts/layout/form-sheet.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { useChange } from './control.ts';
-import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
+import { otherThan } from './field-faults.ts';
 import { TokenFields, useTokenDraft } from './token-fields.tsx';
 
 export interface IssueTokenSheetProps {
@@ -33,7 +33,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
       onSecret(issued.tokenId, issued.name, issued.token);
     },
   );
-  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const { faults } = change;
   const submit = () => {
     const expiresAt = draft.readExpiry();
     if (expiresAt !== undefined) change.start(expiresAt);

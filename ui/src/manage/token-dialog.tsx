@@ -11,7 +11,7 @@ import { Notice } from '../parts/feedback/notice.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { useChange } from './control.ts';
 import { EndingDialog } from './ending-dialog.tsx';
-import { noFaults, otherThan, toFieldFaults } from './field-faults.ts';
+import { otherThan } from './field-faults.ts';
 
 export interface TokenStep {
   readonly name: 'rename' | 'rotate' | 'revoke' | 'delete';
@@ -53,7 +53,7 @@ function RenameToken({ step: { token }, onClose }: TokenDialogProps) {
       ),
     onClose,
   );
-  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const { faults } = change;
   return (
     <FormSheet
       title="Rename token"

@@ -5,7 +5,7 @@ import { dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
-import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { otherThan } from '../manage/field-faults.ts';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
 import {
   type DraftFaults,
@@ -57,8 +57,8 @@ export function CreateReceiver({ streams, onClose }: CreateReceiverProps) {
     if (draft.streamId === '') stream.start(draft.newStreamName);
     else create(draft.streamId);
   };
-  const ofStream = stream.error === null ? noFaults : toFieldFaults(stream.error);
-  const ofReceiver = receiver.error === null ? noFaults : toFieldFaults(receiver.error);
+  const { faults: ofStream } = stream;
+  const { faults: ofReceiver } = receiver;
   const faults = {
     ...toDraftFaults(ofReceiver.fields, draft),
     ...(ofStream.fields['name'] !== undefined && { newStreamName: ofStream.fields['name'] }),

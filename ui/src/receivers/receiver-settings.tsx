@@ -5,7 +5,7 @@ import { dataOf } from '../api/client.ts';
 import type { Receiver } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange, useStreams } from '../manage/control.ts';
-import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { otherThan } from '../manage/field-faults.ts';
 import { toTypedWord } from '../manage/typed-word.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
@@ -68,7 +68,7 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
     setTypedFaults(isFields(fields) ? {} : fields);
     if (isFields(fields)) change.start({ ...fields, streamId: draft.streamId });
   };
-  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const { faults } = change;
   const fault = otherThan(faults, shownFields);
   return (
     <form className={styles.form} onSubmit={submit} noValidate>

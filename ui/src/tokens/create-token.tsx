@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
-import { noFaults, otherThan, toFieldFaults } from '../manage/field-faults.ts';
+import { otherThan } from '../manage/field-faults.ts';
 import { TokenFields, useTokenDraft } from '../manage/token-fields.tsx';
 import { CheckField, CheckGroup } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
@@ -28,7 +28,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       dataOf(api.POST('/api/v1/admin/tokens', { body: { type: 'access', ...wanted } })),
     () => {},
   );
-  const faults = change.error === null ? noFaults : toFieldFaults(change.error);
+  const { faults } = change;
   const submit = () => {
     const expiresAt = draft.readExpiry();
     if (expiresAt === undefined) return;

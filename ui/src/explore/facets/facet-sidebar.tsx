@@ -16,10 +16,10 @@ export interface FacetSidebarProps {
   readonly onRemove: (filter: Filter) => void;
 }
 
-const fieldNames = facetFields.map(({ name }) => name).join(',');
+export const facetFieldNames = facetFields.map(({ name }) => name).join(',');
 
 export function FacetSidebar({ filters, run, streamNames, ...actions }: FacetSidebarProps) {
-  const { data, error, isPlaceholderData, refetch } = useFacets(run, fieldNames, true);
+  const { data, error, isPlaceholderData, refetch } = useFacets(run, facetFieldNames, true);
   const [closed, setClosed] = useKept<readonly string[]>('weir.facets.closed', []);
   if (data === undefined) {
     // The query box says what is wrong with the query.

@@ -1,9 +1,10 @@
 /** One value with its count: click includes it; Alt-click, `-` or the small button excludes it. */
+import { useContext } from 'react';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
-import { serviceColor } from '../service-color.ts';
+import { ServiceColors } from '../service-color.ts';
 import { severityColor, severityFamily } from '../severity-family.ts';
 import type { Filter } from '../terms.ts';
 import type { FacetRow } from './facet-fields.ts';
@@ -25,6 +26,7 @@ const maxShown = 120;
 
 export function FacetValue({ row, total, field, title, shownValue, ...actions }: FacetValueProps) {
   const { value, count, state } = row;
+  const serviceColor = useContext(ServiceColors);
   const words =
     value === '' ? `no ${title.toLowerCase()}` : toVisibleText(cutText(shownValue, maxShown));
   const filterBy = (wanted: 'included' | 'excluded') => {

@@ -1,5 +1,5 @@
 /** One row: few elements and no state, since scrolling renders a hundred at a time. */
-import { memo } from 'react';
+import { memo, useContext } from 'react';
 import { Link } from 'wouter';
 import type { Log } from '../../api/models.ts';
 import { VisibleText } from '../../parts/text/log-text.tsx';
@@ -7,7 +7,7 @@ import { formatTime, type Zone } from '../../parts/text/time-text.ts';
 import { cutText } from '../../parts/text/visible-text.ts';
 import { type FieldName, fieldValue, severityTone } from '../log/log-fields.ts';
 import { MessageText } from '../log/message-text.tsx';
-import { serviceColor } from '../service-color.ts';
+import { ServiceColors } from '../service-color.ts';
 import { tracePath } from '../trace/trace.ts';
 import styles from './log-row.module.css';
 
@@ -37,6 +37,7 @@ const maxCellLength = 200;
 export const LogRow = memo(function LogRow(props: LogRowProps) {
   const { log, index, id, columns, streamNames, zone } = props;
   const { isWrapped, isActive, isExpanded, isMarked, isDayStart } = props;
+  const serviceColor = useContext(ServiceColors);
   const time = formatTime(log.timestamp, zone);
   const states = [
     styles.row,

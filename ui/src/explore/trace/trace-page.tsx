@@ -16,6 +16,7 @@ import { useLogSelection } from '../grid/use-log-selection.ts';
 import { LogDetail } from '../log/log-detail.tsx';
 import { defaultQuery, formatQuery } from '../query.ts';
 import { toAbsolute } from '../range/range.ts';
+import { ServiceColors, toServiceColor } from '../service-color.ts';
 import { withFilter } from '../terms.ts';
 import { formatDuration, spanKey, toSpans } from './trace.ts';
 import styles from './trace-page.module.css';
@@ -69,12 +70,13 @@ function Trace({ logs, isCut }: TraceLogs) {
   useGridKeys('Trace', selection, { focus: () => grid.current?.focus() });
   const actions = useMemo(() => ({ linkTo }), []);
   const lengthMs = Math.max(...spans.map(({ untilMs }) => untilMs));
-  const services = new Set(spans.map(({ service }) => service)).size;
+  const services = useMemo(() => new Set(spans.map(({ service }) => service)), [spans]);
+  const colorOf = useMemo(() => toServiceColor([...services]), [services]);
   return (
-    <>
+    <ServiceColors value={colorOf}>
       <p className={styles.summary} role="status">
         {formatTime(logs[0]!.timestamp, timeZone)}: {formatDuration(lengthMs)},{' '}
-        {services === 1 ? '1 service' : `${services} services`},{' '}
+        {services.size === 1 ? '1 service' : `${services.size} services`},{' '}
         {logs.length === 1 ? '1 log' : `${formatCount(logs.length)} logs`}
         {isCut && ', the newest; older ones are not shown'}
       </p>
@@ -91,7 +93,7 @@ function Trace({ logs, isCut }: TraceLogs) {
           renderDetail={(log) => <LogDetail log={log} zone={timeZone} actions={actions} />}
         />
       </div>
-    </>
+    </ServiceColors>
   );
 }
 

@@ -1,7 +1,8 @@
 /** The spans of a trace as bars over time. */
+import { useContext } from 'react';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { cutText } from '../../parts/text/visible-text.ts';
-import { serviceColor } from '../service-color.ts';
+import { ServiceColors } from '../service-color.ts';
 import { formatDuration, type Span } from './trace.ts';
 import styles from './waterfall.module.css';
 
@@ -15,6 +16,7 @@ export interface WaterfallProps {
 const maxNameLength = 60;
 
 export function Waterfall({ spans, chosen, onChoose }: WaterfallProps) {
+  const serviceColor = useContext(ServiceColors);
   const lengthMs = Math.max(...spans.map(({ untilMs }) => untilMs), 0.001);
   return (
     <ol className={styles.spans} aria-label="Services of the trace">
