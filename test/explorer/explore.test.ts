@@ -18,6 +18,7 @@ const events = Array.from({ length: orders }, (_, index) => ({
   service_name: index % 2 === 0 ? 'checkout' : 'search',
   host: `web-${index % 3}`,
   timestamp: new Date(Date.now() - 5_000 - index * 50_000).toISOString(),
+  labels: { customer: `c-${index % 3}` },
 }));
 
 suite('exploring logs', { skip }, () => {
@@ -214,6 +215,12 @@ suite('exploring logs', { skip }, () => {
       ['checkout 30', 'search 30'],
     );
     assert.equal(queryOf(page).get('group'), 'serviceName');
+    // Labels are offered once the list is near.
+    const groups = page.getByLabel('Group the histogram by');
+    await groups.hover();
+    await groups.selectOption('customer');
+    await page.getByRole('list', { name: 'By customer' }).waitFor();
+    assert.equal(queryOf(page).get('group'), 'label.customer');
     const handle = page.getByRole('separator', { name: 'Height of the histogram' });
     const height = Number(await handle.getAttribute('aria-valuenow'));
     await handle.press('ArrowDown');

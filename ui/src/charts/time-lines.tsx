@@ -180,13 +180,13 @@ function toPointer({ idx, left = 0 }: uPlot.Cursor, width: number): Pointer | un
 
 const day = '{YYYY}-{MM}-{DD}';
 /**
- * For each step: minimum distance of ticks in pixels, their format, and the format at the start of
- * a day.
+ * For each step: its length in seconds, the format of ticks, that of the first tick and that at the
+ * start of a day.
  */
 const timeLabels: uPlot.Axis.Values = [
   [86_400, day, null, null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', `\n${day}`, null, `\n${day}`, null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', `\n${day}`, null, `\n${day}`, null, null, null, 1],
+  [60, '{HH}:{mm}', `\n${day}`, null, '\n{MM}-{DD}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', `\n${day}`, null, '\n{MM}-{DD}', null, null, null, 1],
 ];
 
 function toDate(seconds: number, isUtc: boolean): Date {

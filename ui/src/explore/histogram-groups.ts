@@ -41,7 +41,7 @@ export function groupSeries(
     // Only services keep their colour: values of other fields must differ among each other.
     .map(({ value, ...series }, rank) => ({
       ...series,
-      color: groupBy === 'serviceName' ? colorOf(value) : `var(--line-${(rank % 10) + 1})`,
+      color: `var(${groupBy === 'serviceName' ? colorOf(value) : `--line-${(rank % 10) + 1}`})`,
     }));
   const others = buckets.map(({ other = 0 }) => other);
   const rest = { name: 'others', color: 'var(--bar-none)', values: others, total: sum(others) };

@@ -8,14 +8,14 @@ import { LogText } from '../parts/text/log-text.tsx';
 import { formatCount } from '../parts/text/time-text.ts';
 import { cutText } from '../parts/text/visible-text.ts';
 import { ServiceColors } from './service-color.ts';
+import { GroupSelect } from './facets/group-select.tsx';
 import { HeightHandle } from './height-handle.tsx';
 import { groupSeries } from './histogram-groups.ts';
 import styles from './histogram-panel.module.css';
-import { columnFields, fieldTitle, isStored } from './log/log-fields.ts';
+import { fieldTitle } from './log/log-fields.ts';
 import type { ExploreQuery, Range } from './query.ts';
 import { toAbsolute } from './range/range.ts';
 import { refusalOf, type useHistogram } from './reads.ts';
-import { termsOf } from './terms.ts';
 import { useKept } from './use-kept.ts';
 import type { Run } from './use-run.ts';
 
@@ -70,17 +70,13 @@ export function HistogramPanel(props: HistogramPanelProps) {
               Errors only
             </Button>
           )}
-          <select
-            aria-label="Group the histogram by"
+          <GroupSelect
+            label="Group the histogram by"
             value={groupBy}
-            onChange={({ target }) => onGroup(target.value)}
-          >
-            {groupsOf(query).map((name) => (
-              <option key={name} value={name}>
-                {fieldTitle(name)}
-              </option>
-            ))}
-          </select>
+            onChange={onGroup}
+            query={query}
+            run={run}
+          />
         </div>
       </header>
       {error && !data && !refusalOf(error) && (
@@ -107,14 +103,6 @@ export function HistogramPanel(props: HistogramPanelProps) {
       />
     </section>
   );
-}
-
-/** All fields, and the labels that are columns or in the query. */
-function groupsOf({ groupBy, columns, text }: ExploreQuery): readonly string[] {
-  const filtered = termsOf(text).flatMap(({ filters }) => filters.map(({ field }) => field));
-  return [
-    ...new Set(['severity', ...columnFields, ...columns.filter(isStored), ...filtered, groupBy]),
-  ];
 }
 
 function countOfLogs(total: number): string {

@@ -5,6 +5,7 @@ import type { Facet, Histogram, Log } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp, useScope } from '../app/context.ts';
 import type { TextFault } from '../parts/editor/text-fault.ts';
+import { type FieldName, isLabelName } from './log/log-fields.ts';
 import type { ApiFilters } from './query.ts';
 import type { Run } from './use-run.ts';
 
@@ -51,6 +52,24 @@ export function useFacets(
     placeholderData: keepPreviousData,
     ...ofOneRun,
   });
+}
+
+/** The labels that the newest logs of the range have most often. */
+export function useLabelNames({ bounds }: Run, isWanted: boolean): readonly FieldName[] {
+  const { api } = useApp();
+  const isAllowed = useScope('analytics:read');
+  const query = { ...bounds, limit: 50 };
+  const { data = [] } = useQuery({
+    queryKey: ['label-names', query],
+    queryFn: async ({ signal }) => {
+      const { fields } = await dataOf(api.GET('/api/v1/fields', { params: { query }, signal }));
+      return fields.map(({ name }) => name).filter(isLabelName);
+    },
+    enabled: isAllowed && isWanted,
+    placeholderData: keepPreviousData,
+    ...ofOneRun,
+  });
+  return data;
 }
 
 /** @param topK 0 = no request; 100 = the maximum of the service */

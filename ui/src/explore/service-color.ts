@@ -3,7 +3,7 @@ import { createContext } from 'react';
 
 const colors = 10;
 
-/** Any CSS colour; a service without a name has a neutral one. */
+/** A custom property; a service without a name has a neutral one. */
 export type ServiceColor = (service: string) => string;
 
 /** Of the services on the page. */
@@ -28,9 +28,7 @@ export function toServiceColor(shown: readonly string[]): ServiceColor {
     take(service, slot);
   }
   return (service) =>
-    service === ''
-      ? 'var(--severity-none)'
-      : `var(--line-${(slots.get(service) ?? slotOf(service)) + 1})`;
+    service === '' ? '--severity-none' : `--line-${(slots.get(service) ?? slotOf(service)) + 1}`;
 }
 
 /** FNV-1a spreads names that differ in one letter. */

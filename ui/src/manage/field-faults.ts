@@ -8,12 +8,12 @@ export interface FieldFaults {
 }
 
 /**
- * None without an error. An invalid body is reported as `cannot accept the body: name: …; limits.burstEvents: …`, and the
- * parameter is the first of them; for other errors the sentence belongs to the parameter.
+ * None without an error. An invalid body is reported as `cannot accept the body: name: …;
+ * limits.burstEvents: …`, and the parameter is the first of them; for other errors the sentence
+ * belongs to the parameter.
  */
-export function toFieldFaults(error: unknown): FieldFaults {
+export function toFieldFaults(error: Error | null): FieldFaults {
   if (error === null) return { fields: {}, other: undefined };
-  if (!(error instanceof Error)) return { fields: {}, other: String(error) };
   const parameter = 'parameter' in error ? String(error.parameter) : '';
   const listed = /^cannot accept the body: (.*)$/s.exec(error.message)?.[1];
   if (listed === undefined) {

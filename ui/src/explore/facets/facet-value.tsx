@@ -55,7 +55,9 @@ export function FacetValue({ row, total, field, title, shownValue, ...actions }:
             className={styles.dot}
             style={{
               background:
-                field === 'severity' ? severityColor(severityFamily(value)) : serviceColor(value),
+                field === 'severity'
+                  ? severityColor(severityFamily(value))
+                  : `var(${serviceColor(value)})`,
             }}
           />
         )}

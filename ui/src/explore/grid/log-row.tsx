@@ -66,7 +66,10 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
       {columns.map((name) => (
         <span key={name} role="gridcell" className={styles.cell}>
           {name === 'serviceName' && log.serviceName !== '' && (
-            <span className={styles.dot} style={{ background: serviceColor(log.serviceName) }} />
+            <span
+              className={styles.dot}
+              style={{ background: `var(${serviceColor(log.serviceName)})` }}
+            />
           )}
           {name === 'traceId' && log.traceId !== '' ? (
             <Link href={tracePath(log.traceId) ?? ''}>{log.traceId}</Link>

@@ -120,6 +120,6 @@ export function severityTone(severityNumber: number): SeverityTone {
   return severityTones[Math.floor((severityNumber - 1) / 4)] ?? 'none';
 }
 
-function isLabelName(name: FieldName): boolean {
+export function isLabelName(name: FieldName): boolean {
   return name.startsWith(labelPrefix);
 }

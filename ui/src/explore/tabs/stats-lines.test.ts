@@ -25,8 +25,12 @@ test('rows become a line for each group', () => {
   ];
   const lines = toLines(rows, nameless);
   assert.deepEqual(
-    lines.map(({ name }) => name),
-    ['a', 'none', 'all others'],
+    lines.map(({ name, value }) => [name, value]),
+    [
+      ['a', 'a'],
+      ['none', ''],
+      ['all others', undefined],
+    ],
   );
   assert.deepEqual(lines[0]!.times, [Date.parse(hour.sinceTime), Date.parse(hour.untilTime)]);
   assert.deepEqual(lines[0]!.values, [2, Number.NaN]);

@@ -10,6 +10,8 @@ export interface StatsRow {
 
 export interface StatsLine {
   readonly name: string;
+  /** Of the field; undefined for all logs, and for all others. */
+  readonly value: string | undefined;
   readonly times: readonly number[];
   /** NaN where no log has a number. */
   readonly values: readonly number[];
@@ -47,6 +49,7 @@ export function toLines(
   const groups = Map.groupBy(rows, (row) => JSON.stringify([row.other, row.by]));
   return [...groups.values()].map((own) => ({
     name: groupName(own[0]!, nameOf),
+    value: own[0]!.other ? undefined : Object.values(own[0]!.by)[0],
     times: own.map(({ time }) => Date.parse(time)),
     values: own.map((row) => valueOf(row) ?? Number.NaN),
   }));

@@ -1,5 +1,5 @@
 /** A statistic of the matching logs, by groups: a table, and lines over time. */
-import { useMemo, useState } from 'react';
+import { useContext, useMemo, useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
 import { formatValue } from '../../charts/format-value.ts';
 import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
@@ -9,9 +9,11 @@ import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { LogText } from '../../parts/text/log-text.tsx';
-import { columnFields, fieldTitle, isStored } from '../log/log-fields.ts';
+import { GroupSelect } from '../facets/group-select.tsx';
+import { fieldTitle } from '../log/log-fields.ts';
 import type { StatsChoice } from '../query.ts';
 import { toAbsolute } from '../range/range.ts';
+import { ServiceColors } from '../service-color.ts';
 import { groupName, type StatsRow, steps, stepFor, toLines, valueOf } from './stats-lines.ts';
 import { StatsForm } from './stats-form.tsx';
 import { TabAnswer, type TabProps } from './tab-answer.tsx';
@@ -26,25 +28,21 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
   const totals = useStats(run, { ...stats, exact });
   const overTime = useStats(run, { ...stats, exact }, step);
   const nameOf = (value: string) => (stats.by === 'streamId' ? streamNames.get(value) : undefined);
-  const lines = useColoredLines(overTime.data?.rows ?? noRows, nameOf);
+  const lines = useColoredLines(overTime.data?.rows ?? noRows, stats.by, nameOf);
   const change = (part: Partial<StatsChoice>) => onChange({ stats: { ...stats, ...part } });
   const tools = (
     <div className={styles.tools}>
       <StatsForm key={stats.stat} stat={stats.stat} onStat={(stat) => change({ stat })} />
       <label className={styles.control}>
         By
-        <select
-          aria-label="By"
+        <GroupSelect
+          label="By"
+          none="nothing"
           value={stats.by}
-          onChange={({ target }) => change({ by: target.value })}
-        >
-          <option value="">nothing</option>
-          {groupsOf(query.columns, stats.by).map((name) => (
-            <option key={name} value={name}>
-              {fieldTitle(name)}
-            </option>
-          ))}
-        </select>
+          onChange={(by) => change({ by })}
+          query={query}
+          run={run}
+        />
       </label>
       <label className={styles.control}>
         Step
@@ -129,24 +127,27 @@ function Group({ name, lines }: { name: string; lines: readonly ColoredLine[] })
   );
 }
 
-function useColoredLines(rows: readonly StatsRow[], nameOf: (value: string) => string | undefined) {
+function useColoredLines(
+  rows: readonly StatsRow[],
+  by: string,
+  nameOf: (value: string) => string | undefined,
+) {
+  const colorOf = useContext(ServiceColors);
   const resolve = useThemeColors();
   const theme = useThemeKey();
   return useMemo(
     () =>
       toLines(rows, nameOf).map((line, at) => ({
         ...line,
-        color: resolve(`--line-${(at % 10) + 1}`),
+        color: resolve(
+          by === 'serviceName' && line.value !== undefined
+            ? colorOf(line.value)
+            : `--line-${(at % 10) + 1}`,
+        ),
       })),
     // `nameOf` is a new function on each render.
-    [rows, resolve, theme],
+    [rows, by, colorOf, resolve, theme],
   );
-}
-
-/** All fields, and the labels that are columns. */
-function groupsOf(columns: readonly string[], by: string): readonly string[] {
-  const known = columns.filter(isStored);
-  return [...new Set(['severity', ...columnFields, ...known, ...(by === '' ? [] : [by])])];
 }
 
 function valueText(value: number | null): string {

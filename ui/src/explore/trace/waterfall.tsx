@@ -44,7 +44,7 @@ export function Waterfall({ spans, chosen, onChoose }: WaterfallProps) {
                   style={{
                     left: `${(fromMs / lengthMs) * 100}%`,
                     width: `${((untilMs - fromMs) / lengthMs) * 100}%`,
-                    background: serviceColor(service),
+                    background: `var(${serviceColor(service)})`,
                   }}
                 />
               </span>
