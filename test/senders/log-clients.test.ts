@@ -1,7 +1,9 @@
 /** Client libraries of other log systems against the real service. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
 import { Client } from '@elastic/elasticsearch';
 import { Logger } from 'splunk-logging';
 import Log2gelf from 'winston-log2gelf';
@@ -164,4 +166,48 @@ test('splunk-logging', async () => {
       labels: { source: 'shop', sourcetype: 'app', index: 'main' },
     },
   );
+});
+
+/** Its requests trust only authorities that Node knows when it starts. */
+const pinoLoki = `
+  import pino from 'pino';
+  const [host, password] = process.argv.slice(1);
+  const transport = pino.transport({
+    target: 'pino-loki',
+    options: {
+      host,
+      basicAuth: { username: 'loki', password },
+      labels: { app: 'loki-shop' },
+      propsToLabels: ['user'],
+    },
+  });
+  const logger = pino({ level: 'debug', base: { hostname: 'web-1' } }, transport);
+  for (let n = 0; n < 500; n += 1) logger.error({ user: 'zoë', meta: { n } }, 'päid ' + n);
+`;
+
+test('pino-loki', async () => {
+  const { quickstart } = service;
+  const { stderr } = await promisify(execFile)(
+    process.execPath,
+    [
+      '--input-type=module',
+      '--eval',
+      pinoLoki,
+      quickstart.ingestUrl,
+      quickstart.receivers.http_json.token,
+    ],
+    { env: { ...process.env, NODE_EXTRA_CA_CERTS: quickstart.caFile } },
+  );
+  assert.equal(stderr, '');
+  const logs = await logsOf('loki-shop', 500);
+  assert.equal(logs.length, 500);
+  const seen = logs.map(
+    ({ message, labels }) => [(JSON.parse(message) as { msg: string }).msg, labels['n']] as const,
+  );
+  assert.deepEqual(
+    new Map(seen),
+    new Map(Array.from({ length: 500 }, (_, n) => [`päid ${n}`, `${n}`])),
+  );
+  const { severity, host, labels } = logs[0]!;
+  assert.deepEqual([severity, host, labels['user']], ['ERROR', 'web-1', 'zoë']);
 });
