@@ -1,6 +1,5 @@
 /** Aggregates of the floats of a group: series are added one by one, to all steps at once. */
 import { quantile } from './functions/quantile.ts';
-import { MeanOfFloats } from './functions/sums.ts';
 import { roundingLoss } from './histogram/kahan.ts';
 import type { Aggregation } from './parser/ast.ts';
 import { type GridSeries, kind } from './values.ts';
@@ -11,8 +10,6 @@ export interface FloatFold {
   add(member: GridSeries): void;
   /** At a step with a count. */
   result(step: number): number;
-  /** Whether results read members again, which must not have changed. */
-  needsMembers(): boolean;
 }
 
 /** @param param of each step */
@@ -60,10 +57,6 @@ class Count implements FloatFold {
   result(step: number): number {
     return this.#op === 'group' ? 1 : this.counts[step]!;
   }
-
-  needsMembers(): boolean {
-    return false;
-  }
 }
 
 /** Compensated as `KahanSum`. */
@@ -94,33 +87,51 @@ class Sum implements FloatFold {
     const sum = this.sums[step]!;
     return Number.isFinite(sum) ? sum + this.rests[step]! : sum;
   }
-
-  needsMembers(): boolean {
-    return false;
-  }
 }
 
+/** Goes on without the sum of a step once that overflows. */
 class Mean extends Sum {
-  readonly #members: GridSeries[] = [];
+  readonly #areMeans: Uint8Array;
 
-  override add(member: GridSeries): void {
-    this.#members.push(member);
-    super.add(member);
+  constructor(steps: number) {
+    super(steps);
+    this.#areMeans = new Uint8Array(steps);
+  }
+
+  override add({ kinds, floats }: GridSeries): void {
+    const { counts, sums } = this;
+    for (let step = 0; step < kinds.length; step++) {
+      if (kinds[step] !== kind.float) continue;
+      const value = floats[step]!;
+      counts[step]! += 1;
+      const next = sums[step]! + value;
+      const overflows = (next === Infinity || next === -Infinity) && counts[step] !== 1;
+      if (overflows || this.#areMeans[step] === 1) this.#addToMean(step, value);
+      else this.#addTo(step, value);
+    }
   }
 
   override result(step: number): number {
+    if (this.#areMeans[step] === 1) return super.result(step);
     const sum = this.sums[step]!;
     const count = this.counts[step]!;
-    if (Number.isFinite(sum)) return sum / count + this.rests[step]! / count;
-    const mean = new MeanOfFloats();
-    for (const { kinds, floats } of this.#members) {
-      if (kinds[step] === kind.float) mean.add(floats[step]!);
-    }
-    return mean.value();
+    return Number.isFinite(sum) ? sum / count + this.rests[step]! / count : sum / count;
   }
 
-  override needsMembers(): boolean {
-    return !this.sums.every(Number.isFinite);
+  #addToMean(step: number, value: number): void {
+    const count = this.counts[step]!;
+    // A sum becomes a mean as it is scaled.
+    const divisor = this.#areMeans[step] === 1 ? count / (count - 1) : count;
+    this.#areMeans[step] = 1;
+    this.sums[step]! /= divisor;
+    this.rests[step]! /= divisor;
+    this.#addTo(step, value / count);
+  }
+
+  #addTo(step: number, value: number): void {
+    const sum = this.sums[step]!;
+    this.rests[step]! += roundingLoss(sum, value);
+    this.sums[step] = sum + value;
   }
 }
 
@@ -151,10 +162,6 @@ class Extreme implements FloatFold {
 
   result(step: number): number {
     return this.#sign * this.#best[step]!;
-  }
-
-  needsMembers(): boolean {
-    return false;
   }
 }
 
@@ -189,10 +196,6 @@ class Variance implements FloatFold {
     const variance = this.#squares[step]! / this.counts[step]!;
     return this.#op === 'stddev' ? Math.sqrt(variance) : variance;
   }
-
-  needsMembers(): boolean {
-    return false;
-  }
 }
 
 class Quantile implements FloatFold {
@@ -222,9 +225,5 @@ class Quantile implements FloatFold {
       if (kinds[step] === kind.float) this.#values[count++] = floats[step]!;
     }
     return quantile(this.#param[step]!, this.#values, count);
-  }
-
-  needsMembers(): boolean {
-    return true;
   }
 }

@@ -111,11 +111,9 @@ class Groups implements CellSink {
     return this.#first === undefined ? [] : [this.#first];
   }
 
-  /** @returns undefined where a result needs the values of all members again */
-  results(): readonly GridSeries[] | undefined {
+  results(): readonly GridSeries[] {
     const results: GridSeries[] = [];
     for (const { labels, fold } of this.#groups.values()) {
-      if (fold.needsMembers()) return undefined;
       const result = newSeries(labels, this.#grid.steps);
       for (let step = 0; step < this.#grid.steps; step++) {
         if (fold.counts[step] !== 0) setCell(result, step, fold.result(step));

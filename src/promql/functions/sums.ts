@@ -41,7 +41,7 @@ function between({ sums, rests, first }: ExactSums, from: number, to: number) {
 }
 
 /** A mean that goes on without the sum once that overflows. */
-export class MeanOfFloats {
+class MeanOfFloats {
   #sum = new KahanSum(0);
   #count = 0;
   #isMean = false;
