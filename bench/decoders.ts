@@ -4,11 +4,13 @@ import { createSeriesLedger } from '../src/ingest/series-ledger.ts';
 import type { BodyFormat, Protocol } from '../src/model/protocol.ts';
 import { createDatadog } from '../src/protocols/json-logs/datadog/datadog.ts';
 import { createElasticsearch } from '../src/protocols/json-logs/elasticsearch/elasticsearch.ts';
+import { createForward } from '../src/protocols/json-logs/forward/forward.ts';
 import { createGelf } from '../src/protocols/json-logs/gelf/gelf.ts';
 import { createJsonLogs } from '../src/protocols/json-logs/json-logs.ts';
 import { createLines } from '../src/protocols/json-logs/lines.ts';
 import { createLoki } from '../src/protocols/json-logs/loki/loki.ts';
 import { createSplunkHec } from '../src/protocols/json-logs/splunk/hec.ts';
+import { createSyslog } from '../src/protocols/json-logs/syslog/syslog.ts';
 import { createOtlpMetrics } from '../src/protocols/otlp/metrics/otlp-metrics.ts';
 import { createOtlpHttp } from '../src/protocols/otlp/otlp-logs.ts';
 import { createPromText } from '../src/protocols/prom-text/prom-text.ts';
@@ -18,7 +20,7 @@ import { transformSchema } from '../src/transform/spec.ts';
 import { createTransformer } from '../src/transform/transform-batch.ts';
 import { type Ceiling, measureDecoder, measureJsonParse } from './ceiling.ts';
 import { type Body, createCorpus } from './corpus.ts';
-import { toBulk, toGelf, toHec, toLines, toLoki } from './log-forms.ts';
+import { toBulk, toForward, toGelf, toHec, toLines, toLoki, toSyslog } from './log-forms.ts';
 import { createMetricCorpus, type TextFormat, toExposition } from './metric-corpus.ts';
 import { toOtlpJson, toOtlpMetrics, toOtlpProtobuf } from './otlp-bodies.ts';
 
@@ -61,6 +63,12 @@ export async function measureDecoders(
     ),
     'Splunk HEC': await alone(splunkEvents, 'application/json', logs.map(toHec)),
     GELF: await alone(createGelf(config), 'application/json', logs.map(toGelf)),
+    syslog: await alone(createSyslog(config), 'application/syslog', logs.map(toSyslog)),
+    'Fluent Forward': await alone(
+      createForward(config),
+      'application/msgpack',
+      logs.map(toForward),
+    ),
     'OTLP protobuf': await alone(otlpLogs, protobuf, logs.map(toOtlpProtobuf)),
     'OTLP JSON': await alone(otlpLogs, 'application/json', logs.map(toOtlpJson)),
     'remote_write, inflated': await alone(remoteWrite, protobuf, writeRequests(seed)),
