@@ -17,11 +17,11 @@ import { syntaxJson } from '../promql/parser/syntax-json.ts';
 import { withQuery } from '../std/parse-query.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
-import { success } from './answers.ts';
+import { success } from './responses.ts';
 import { evaluateQuery } from './evaluate-query.ts';
 import { parsePromql } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
-import { encodeQueryAnswer, queryResponse } from './query-answers.ts';
+import { encodeQueryResponse, queryResponse } from './query-response.ts';
 import {
   type QueryOptions as CommonQuery,
   expressionQuery,
@@ -114,7 +114,7 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
       );
       const seconds = (performance.now() - startedAt) / 1000;
       const { limit = 0, stats = '' } = query;
-      return await encodeQueryAnswer(answer, times, { limit, stats, seconds });
+      return await encodeQueryResponse(answer, times, { limit, stats, seconds });
     } finally {
       release();
     }

@@ -27,7 +27,7 @@ import {
   toExemplars,
   toLabelSet,
   toMetadata,
-} from './answers.ts';
+} from './responses.ts';
 import {
   defaultLimits,
   type MetricsLimits,

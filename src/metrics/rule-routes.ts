@@ -16,7 +16,7 @@ import {
 } from '../model/rules.ts';
 import { formatDuration } from '../promql/parser/numbers.ts';
 import { list, withQuery } from '../std/parse-query.ts';
-import { success } from './answers.ts';
+import { success } from './responses.ts';
 import { noQuery } from './requests.ts';
 
 type RuleRoute = Pick<

@@ -4,7 +4,7 @@ import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-ro
 import { type ReadContextSource, readContext } from '../model/readable-streams.ts';
 import { withQuery } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
-import { success } from './answers.ts';
+import { success } from './responses.ts';
 import { type MetricsLimits, planSeries } from './plan.ts';
 import { noQuery, statusQuery } from './requests.ts';
 import { toTsdbStatus, tsdbStatus } from './tsdb-status.ts';

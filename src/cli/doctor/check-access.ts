@@ -2,7 +2,7 @@
 import { toError } from '../../std/error-text.ts';
 import { problemText, reasonOf } from '../http.ts';
 import { failure, type Finding, found, skipped, warning } from './finding.ts';
-import type { Places } from './places.ts';
+import type { Targets } from './targets.ts';
 import { type ProbeResponse, probeHttp } from './probe.ts';
 
 interface Whoami {
@@ -29,7 +29,7 @@ const adviceByStatus: Readonly<Record<number, string>> = {
 };
 
 /** Posts an empty array, which is processed like any request and stores nothing. */
-export async function checkReceiver({ receiverUrl, ingestToken, ca }: Places): Promise<Finding> {
+export async function checkReceiver({ receiverUrl, ingestToken, ca }: Targets): Promise<Finding> {
   const check = 'sending';
   if (receiverUrl === undefined || ingestToken === undefined) {
     return skipped(check, 'no receiver given (--receiver-url, --ingest-token)');
@@ -54,8 +54,8 @@ export async function checkReceiver({ receiverUrl, ingestToken, ca }: Places): P
 }
 
 /** @param url of the stream port */
-export async function checkReader(places: Places, url: URL): Promise<Finding[]> {
-  const { accessToken, ca } = places;
+export async function checkReader(targets: Targets, url: URL): Promise<Finding[]> {
+  const { accessToken, ca } = targets;
   const check = 'access token';
   if (accessToken === undefined) return [skipped(check, 'none given (--token, WEIR_TOKEN)')];
   const headers = { authorization: `Bearer ${accessToken}` };
@@ -69,7 +69,7 @@ export async function checkReader(places: Places, url: URL): Promise<Finding[]> 
     return [failure(check, `refused: ${textOf(response)}`, advice)];
   }
   const whoami = response.body as Whoami;
-  const account = places.accountId ?? whoami.accounts[0]?.accountId;
+  const account = targets.accountId ?? whoami.accounts[0]?.accountId;
   if (!whoami.accounts.some(({ accountId }) => accountId === account)) {
     const known = whoami.accounts.map(({ accountId, name }) => `${name} ${accountId}`);
     const says = `it does not grant the account ${account ?? '(none)'}`;

@@ -4,14 +4,14 @@ import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toSize } from '../sending/progress.ts';
 import { failure, type Finding, found, skipped, warning } from './finding.ts';
-import type { Places } from './places.ts';
+import type { Targets } from './targets.ts';
 
 /** The default of queue.minFreeDiskBytes, below which the service refuses logs. */
 const minFreeBytes = 1024 ** 3;
 const minFreeShare = 0.05;
 
-export async function checkLocal(places: Places): Promise<Finding[]> {
-  const { dataDir, isLocal, quickstartFault } = places;
+export async function checkLocal(targets: Targets): Promise<Finding[]> {
+  const { dataDir, isLocal, quickstartFault } = targets;
   const check = 'data directory';
   if (quickstartFault !== undefined) {
     const advice = 'repair the file or its permissions, or restart the service to write it again';

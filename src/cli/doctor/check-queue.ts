@@ -2,7 +2,7 @@
 import { reasonOf } from '../http.ts';
 import { toCount } from '../sending/progress.ts';
 import { failure, type Finding, found, skipped, warning } from './finding.ts';
-import type { Places } from './places.ts';
+import type { Targets } from './targets.ts';
 import { probeHttp } from './probe.ts';
 
 /** Seconds are normal under load; a minute means that the store does not keep up. */
@@ -11,7 +11,7 @@ const maxLagSeconds = 60;
 /** The sum over all labels; undefined where the metric is absent. */
 type Metric = (name: string) => number | undefined;
 
-export async function checkQueue({ opsUrl, ca }: Places): Promise<Finding[]> {
+export async function checkQueue({ opsUrl, ca }: Targets): Promise<Finding[]> {
   const check = 'queue';
   if (opsUrl === undefined) return [skipped(check, 'no operations port given (--ops-url)')];
   try {

@@ -7,7 +7,7 @@ import { checkLocal } from './check-local.ts';
 import { checkQueue } from './check-queue.ts';
 import { checkClock, checkService, checkVersion } from './check-service.ts';
 import { failure, type Finding, skipped, type Status, toFindingText } from './finding.ts';
-import { type DoctorFlags, findPlaces, type Places } from './places.ts';
+import { type DoctorFlags, findTargets, type Targets } from './targets.ts';
 
 const examples = `
 Changes and stores nothing: the test request to the receiver is an empty array. Exits with 1 if a
@@ -27,9 +27,9 @@ export function define(command: Command, terminal: Terminal): void {
     .addHelpText('after', examples)
     .action(async () => {
       const flags = command.optsWithGlobals<DoctorFlags>();
-      const places = findPlaces(flags, terminal.environment);
+      const targets = findTargets(flags, terminal.environment);
       const findings: Finding[] = [];
-      for await (const finding of examine(places, command.parent?.version() ?? '')) {
+      for await (const finding of examine(targets, command.parent?.version() ?? '')) {
         terminal.signal.throwIfAborted();
         findings.push(finding);
         if (!flags.json) terminal.writeOut(toFindingText(finding, terminal.styleOut));
@@ -38,31 +38,31 @@ export function define(command: Command, terminal: Terminal): void {
     });
 }
 
-async function* examine(places: Places, version: string): AsyncGenerator<Finding> {
-  yield* await checkLocal(places);
-  if (places.caFault !== undefined) {
-    yield failure('authority', places.caFault, 'name a readable file: --ca-file, WEIR_CA_FILE');
+async function* examine(targets: Targets, version: string): AsyncGenerator<Finding> {
+  yield* await checkLocal(targets);
+  if (targets.caFault !== undefined) {
+    yield failure('authority', targets.caFault, 'name a readable file: --ca-file, WEIR_CA_FILE');
   }
-  yield* examineIngest(places);
-  yield* examineStream(places, version);
-  yield* await checkQueue(places);
+  yield* examineIngest(targets);
+  yield* examineStream(targets, version);
+  yield* await checkQueue(targets);
 }
 
-async function* examineIngest(places: Places): AsyncGenerator<Finding> {
-  const { ingestUrl: url, ca } = places;
+async function* examineIngest(targets: Targets): AsyncGenerator<Finding> {
+  const { ingestUrl: url, ca } = targets;
   const address = { name: 'ingest', url, ca, flag: '--receiver-url' };
   const missing = 'no receiver given (--receiver-url, WEIR_RECEIVER_URL)';
-  const service = yield* examinePort(places, address, { missing, use: 'sending' });
+  const service = yield* examinePort(targets, address, { missing, use: 'sending' });
   if (service === undefined) return;
   yield (await checkService(service)).finding;
-  yield await checkReceiver(places);
+  yield await checkReceiver(targets);
 }
 
-async function* examineStream(places: Places, version: string): AsyncGenerator<Finding> {
-  const { streamUrl: url, ca } = places;
+async function* examineStream(targets: Targets, version: string): AsyncGenerator<Finding> {
+  const { streamUrl: url, ca } = targets;
   const address = { name: 'stream', url, ca, flag: '--url' };
   const missing = 'none given (--url, WEIR_URL)';
-  const service = yield* examinePort(places, address, { missing, use: 'reading' });
+  const service = yield* examinePort(targets, address, { missing, use: 'reading' });
   if (service === undefined) return;
   const { finding, isWeir } = await checkService(service);
   yield finding;
@@ -70,12 +70,12 @@ async function* examineStream(places: Places, version: string): AsyncGenerator<F
   if (!isWeir) return;
   yield await checkClock(service);
   yield await checkVersion(service, version);
-  yield* await checkReader(places, service.url);
+  yield* await checkReader(targets, service.url);
 }
 
 /** @returns the address where it can be used. */
 async function* examinePort(
-  { elsewhere }: Places,
+  { elsewhere }: Targets,
   { url, ...address }: Omit<Address, 'url'> & { readonly url: URL | undefined },
   { missing, use }: { readonly missing: string; readonly use: string },
 ): AsyncGenerator<Finding, Address | undefined> {

@@ -22,7 +22,7 @@ export interface ReadResult {
   readonly damage: readonly QueueDamage[];
 }
 
-interface Place {
+interface OpenSegment {
   readonly firstSequence: bigint;
   readonly file: FileId;
   readonly reader: FrameReader;
@@ -34,7 +34,7 @@ export class LogCursor {
   readonly #fs: FileSystem;
   readonly #paths: LogPaths;
   readonly #writer: bigint;
-  #place: Place | undefined;
+  #open: OpenSegment | undefined;
 
   constructor(fs: FileSystem, paths: LogPaths, writer: bigint) {
     this.#fs = fs;
@@ -53,15 +53,15 @@ export class LogCursor {
     let rows = 0;
     let bytes = 0;
     for (const segment of this.#ahead(segments, request.fromSequence)) {
-      const place = this.#enter(segment);
-      if (place === undefined) {
+      const open = this.#enter(segment);
+      if (open === undefined) {
         damage.push(describeMissing(segment, request.fromSequence));
         continue;
       }
-      const { reader } = place;
+      const { reader } = open;
       const next = () => {
         const frame = reader.next(segment.end);
-        damage.push(...this.#describe(segment, place, request.fromSequence));
+        damage.push(...this.#describe(segment, open, request.fromSequence));
         return frame;
       };
       for (let frame = next(); frame !== undefined; frame = next()) {
@@ -77,7 +77,7 @@ export class LogCursor {
         }
         frames.push(frame.bytes);
       }
-      damage.push(...describeCut(segment, place, request.fromSequence));
+      damage.push(...describeCut(segment, open, request.fromSequence));
       reader.dropWindow();
     }
     return { frames, damage };
@@ -85,37 +85,37 @@ export class LogCursor {
 
   /** Closes the segment's file before it is removed. */
   leave(segment: Segment): void {
-    if (this.#place?.firstSequence === segment.firstSequence) this.close();
+    if (this.#open?.firstSequence === segment.firstSequence) this.close();
   }
 
   close(): void {
-    if (this.#place !== undefined) this.#fs.close(this.#place.file);
-    this.#place = undefined;
+    if (this.#open !== undefined) this.#fs.close(this.#open.file);
+    this.#open = undefined;
   }
 
   /** From the segment with `fromSequence` on, or from the open one where that is later. */
   #ahead(segments: readonly Segment[], fromSequence: bigint): readonly Segment[] {
-    if (this.#place !== undefined && this.#place.reader.sequence >= fromSequence) this.close();
+    if (this.#open !== undefined && this.#open.reader.sequence >= fromSequence) this.close();
     const wanted = segments.findLastIndex((segment) => segment.firstSequence <= fromSequence);
     const present = segments.findIndex(
-      (segment) => segment.firstSequence === this.#place?.firstSequence,
+      (segment) => segment.firstSequence === this.#open?.firstSequence,
     );
     return segments.slice(Math.max(0, wanted, present));
   }
 
-  #enter(segment: Segment): Place | undefined {
-    if (this.#place?.firstSequence === segment.firstSequence) return this.#place;
+  #enter(segment: Segment): OpenSegment | undefined {
+    if (this.#open?.firstSequence === segment.firstSequence) return this.#open;
     this.close();
     if (!this.#fs.list(this.#paths.segments).includes(basename(segment.path))) return undefined;
     const file = this.#fs.open(segment.path, 'read');
     const reader = readerOf(this.#fs, file, segment, this.#writer);
-    this.#place = { firstSequence: segment.firstSequence, file, reader, reported: 0n };
-    return this.#place;
+    this.#open = { firstSequence: segment.firstSequence, file, reader, reported: 0n };
+    return this.#open;
   }
 
-  #describe(segment: Segment, place: Place, fromSequence: bigint): QueueDamage[] {
+  #describe(segment: Segment, open: OpenSegment, fromSequence: bigint): QueueDamage[] {
     const damage: QueueDamage[] = [];
-    for (const gap of place.reader.takeGaps()) {
+    for (const gap of open.reader.takeGaps()) {
       const toSequence = (gap.beforeSequence ?? segment.lastSequence + 1n) - 1n;
       // A gap without a batch (a seal), or with released ones only, is no loss.
       if (toSequence <= gap.afterSequence || toSequence < fromSequence) continue;
@@ -131,7 +131,7 @@ export class LogCursor {
         batches: isTorn ? undefined : Number(toSequence - afterSequence),
         quarantineFile: this.#tryQuarantine(segment, gap),
       });
-      place.reported = toSequence;
+      open.reported = toSequence;
     }
     return damage;
   }
@@ -155,11 +155,11 @@ function describeMissing(segment: Segment, fromSequence: bigint): QueueDamage {
 }
 
 /** A file cut between two frames has a gap in its sequences only. */
-function describeCut(segment: Segment, place: Place, fromSequence: bigint): QueueDamage[] {
-  const seen = larger(place.reader.sequence, place.reported);
+function describeCut(segment: Segment, open: OpenSegment, fromSequence: bigint): QueueDamage[] {
+  const seen = larger(open.reader.sequence, open.reported);
   const afterSequence = larger(seen, fromSequence - 1n);
   if (afterSequence >= segment.lastSequence) return [];
-  place.reported = segment.lastSequence;
+  open.reported = segment.lastSequence;
   return [describeLost(segment, { offset: segment.end, bytes: 0, afterSequence })];
 }
 

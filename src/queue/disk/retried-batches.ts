@@ -22,7 +22,7 @@ import {
 } from './quarantine-folder.ts';
 import { toError } from '../../std/error-text.ts';
 
-interface Place {
+interface RetryParts {
   readonly fs: FileSystem;
   /** Of the quarantine. */
   readonly folder: string;
@@ -47,31 +47,31 @@ const maxTakeBytes = 8 * 1024 * 1024;
  * stored under the log's receive time.
  */
 export async function openRetriedBatches(
-  place: Place,
+  parts: RetryParts,
   log: Pick<DiskQueue, 'holds' | 'stamp'>,
 ): Promise<RetriedBatches> {
-  const found = listStems(place.fs, place.folder, retrySuffix).flatMap(
-    (stem) => measure(place, stem) ?? [],
+  const found = listStems(parts.fs, parts.folder, retrySuffix).flatMap(
+    (stem) => measure(parts, stem) ?? [],
   );
-  if (found.length === 0) return new RetriedBatches(place, found, 0n);
+  if (found.length === 0) return new RetriedBatches(parts, found, 0n);
   const inLog = await log.holds(found.map(({ id }) => id));
   for (const { stem } of found.filter((_, index) => inLog[index])) {
-    attempt(place, stem, () => removeFiles(place.fs, place.folder, namesOf(stem)));
+    attempt(parts, stem, () => removeFiles(parts.fs, parts.folder, namesOf(stem)));
   }
   const waiting = found.filter((_, index) => !inLog[index]);
-  if (waiting.length > 0) place.telemetry.retriesFound({ batches: waiting.length });
-  return new RetriedBatches(place, waiting, log.stamp());
+  if (waiting.length > 0) parts.telemetry.retriesFound({ batches: waiting.length });
+  return new RetriedBatches(parts, waiting, log.stamp());
 }
 
 export class RetriedBatches {
-  readonly #place: Place;
+  readonly #parts: RetryParts;
   readonly #receivedAtNanos: bigint;
   readonly #waiting: Waiting[];
   readonly #taken = new Map<StampedBatch, Waiting>();
 
   /** @param receivedAtNanos Unix ns; later than any watermark so far */
-  constructor(place: Place, waiting: readonly Waiting[], receivedAtNanos: bigint) {
-    this.#place = place;
+  constructor(parts: RetryParts, waiting: readonly Waiting[], receivedAtNanos: bigint) {
+    this.#parts = parts;
     this.#waiting = [...waiting];
     this.#receivedAtNanos = receivedAtNanos;
   }
@@ -117,7 +117,7 @@ export class RetriedBatches {
 
   /** To be called once these are stored or quarantined again; durable on return. */
   done(batches: readonly StampedBatch[]): void {
-    const { fs, folder } = this.#place;
+    const { fs, folder } = this.#parts;
     const again = new Set(listStems(fs, folder, batchSuffix));
     const stems = batches.flatMap((batch) => this.#taken.get(batch)?.stem ?? []);
     const names = stems.flatMap((stem) => (again.has(stem) ? [stem + retrySuffix] : namesOf(stem)));
@@ -130,11 +130,11 @@ export class RetriedBatches {
   }
 
   #read({ stem, bytes }: Waiting): StampedBatch | undefined {
-    const { fs, folder } = this.#place;
-    return attempt(this.#place, stem, () => {
+    const { fs, folder } = this.#parts;
+    return attempt(this.#parts, stem, () => {
       const batch = readBatch(fs, folder, stem + retrySuffix);
       if (batch !== undefined) return this.#restamp(batch);
-      return keepDamaged(this.#place, stem, bytes);
+      return keepDamaged(this.#parts, stem, bytes);
     });
   }
 
@@ -147,14 +147,14 @@ export class RetriedBatches {
 }
 
 /** @returns undefined where the file is unreadable or no batch */
-function measure(place: Place, stem: string): Waiting | undefined {
-  const { fs, folder } = place;
-  return attempt(place, stem, () => {
+function measure(parts: RetryParts, stem: string): Waiting | undefined {
+  const { fs, folder } = parts;
+  return attempt(parts, stem, () => {
     const file = fs.open(join(folder, stem + retrySuffix), 'read');
     try {
       const bytes = fs.size(file);
       const header = readFrameHeader(readRange(fs, file, 0, frameHeaderBytes), 0);
-      if (header === undefined) return keepDamaged(place, stem, bytes);
+      if (header === undefined) return keepDamaged(parts, stem, bytes);
       const { writer, sequence, rows } = header;
       return { stem, id: { writer, sequence }, rows, bytes };
     } finally {
@@ -163,7 +163,11 @@ function measure(place: Place, stem: string): Waiting | undefined {
   });
 }
 
-function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: number): undefined {
+function keepDamaged(
+  { fs, folder, telemetry }: RetryParts,
+  stem: string,
+  bytes: number,
+): undefined {
   const quarantineFile = join(folder, stem + damagedSuffix);
   fs.rename(join(folder, stem + retrySuffix), quarantineFile);
   fs.syncDirectory(folder);
@@ -181,12 +185,12 @@ function keepDamaged({ fs, folder, telemetry }: Place, stem: string, bytes: numb
 }
 
 /** An unreadable file must not block the log. */
-function attempt<T>(place: Place, stem: string, action: () => T): T | undefined {
+function attempt<T>(parts: RetryParts, stem: string, action: () => T): T | undefined {
   try {
     return action();
   } catch (thrown) {
     const error = toError(thrown);
-    place.telemetry.retryUnreadable({ file: join(place.folder, stem + retrySuffix), error });
+    parts.telemetry.retryUnreadable({ file: join(parts.folder, stem + retrySuffix), error });
     return undefined;
   }
 }

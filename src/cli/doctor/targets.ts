@@ -16,7 +16,7 @@ export interface DoctorFlags extends ConnectionFlags, TargetFlags {
   readonly json?: true;
 }
 
-export interface Places {
+export interface Targets {
   readonly dataDir: string;
   /** Why quickstart.json cannot be used; undefined where it can, or does not exist. */
   readonly quickstartFault: string | undefined;
@@ -34,7 +34,7 @@ export interface Places {
   readonly caFault: string | undefined;
 }
 
-export function findPlaces(flags: DoctorFlags, environment: Environment): Places {
+export function findTargets(flags: DoctorFlags, environment: Environment): Targets {
   const { value: quickstart = {}, fault } = attempt(() =>
     readQuickstart(quickstartFile(flags.data, environment)),
   );

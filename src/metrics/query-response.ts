@@ -10,7 +10,7 @@ import type { Histogram } from '../promql/histogram/histogram.ts';
 import { formatSample } from '../promql/parser/numbers.ts';
 import type { QueryAnswer, QueryResult, ResultSeries } from '../promql/query.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
-import { toLabelSet } from './answers.ts';
+import { toLabelSet } from './responses.ts';
 
 const notes = z.array(z.string()).optional();
 const sample = z.tuple([z.number(), z.string()]).meta({ description: 'Unix seconds and value.' });
@@ -46,7 +46,7 @@ export interface Wanted {
 const cutWarning = 'results truncated due to limit';
 
 /** JSON, written series by series, between which other requests run. */
-export async function encodeQueryAnswer(
+export async function encodeQueryResponse(
   answer: QueryAnswer,
   times: QueryTimes,
   wanted: Wanted,
