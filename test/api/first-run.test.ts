@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { openBrowser } from '../harness/browser.ts';
+import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { sendPlain } from '../harness/http.ts';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
@@ -63,25 +65,47 @@ test('both ports publish an OpenAPI 3.1 document', async () => {
   }
 });
 
-test('tokens, receivers and logs survive a restart and a kill', async () => {
+test('tokens, receivers, logs and sessions survive a restart and a kill', async () => {
   const before_ = service.quickstart;
+  const browser = openBrowser(service);
+  const [, code = ''] = /\/#sign-in=(wrl_\w+)/.exec(service.process.stdout()) ?? [];
+  await browser.signIn(code);
+  const isSignedIn = async () => (await browser.send('GET', '/api/v1/admin/whoami')).status === 200;
   await service.postLogs({ message: 'before the restart', service_name: 'restart' });
   const ended = await service.kill('SIGTERM');
   assert.deepEqual(ended, { code: 0, signal: null });
   await service.start();
-  await service.postLogs({ message: 'before the kill', service_name: 'restart' });
+  assert.ok(await isSignedIn());
+  const event = { message: 'before the kill', service_name: 'restart' };
+  const key = { 'idempotency-key': 'through-a-kill' };
+  const first = await service.postLogs(event, key);
+  const { receiverId } = await createReceiver(service, { name: 'before the kill' });
+  const { token } = await createIngestToken(service, receiverId);
   await service.kill('SIGKILL');
   await service.start();
+  assert.ok(await isSignedIn());
   assert.equal(service.quickstart.accessToken, before_.accessToken);
   assert.deepEqual(service.quickstart.receivers.http_json.token, before_.receivers.http_json.token);
+  const repeated = await service.postLogs(event, key);
+  assert.deepEqual([repeated.status, repeated.text], [first.status, first.text]);
+  const { ingestUrl } = service.quickstart;
+  const sent = await service.http.send(`${ingestUrl}/v1/receivers/${receiverId}/logs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ message: 'after the kill', service_name: 'restart' }),
+  });
+  assert.equal(sent.status, 202, sent.text);
   const messages = await until(
     async () => {
       const { logs } = await service.list({ serviceName: 'restart' });
-      return logs.length === 2 && logs.map(({ message }) => message);
+      return logs.some(({ message }) => message === 'after the kill') && logs;
     },
-    { what: 'both logs to be readable' },
+    { what: 'the last log to be readable' },
   );
-  assert.deepEqual(messages, ['before the kill', 'before the restart']);
+  assert.deepEqual(
+    messages.map(({ message }) => message),
+    ['after the kill', 'before the kill', 'before the restart'],
+  );
 });
 
 test('a second process on the same directory exits with a clear message', async () => {

@@ -1,16 +1,17 @@
 /**
- * A request repeated with its Idempotency-Key is stored once and gets the first answer, also after
- * a kill.
+ * A request repeated with its Idempotency-Key is stored once and gets the first answer. After a
+ * kill: first-run.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
-import { startService, type Service } from '../harness/service.ts';
+import { joinService } from '../harness/joined-service.ts';
+import type { Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await joinService();
 });
 after(() => service.stop());
 
@@ -82,15 +83,4 @@ test('a refused request releases its key', async () => {
   assert.equal((await service.postLogs('{', key)).status, 400);
   assert.equal((await service.postLogs(batchOf('refused-first'), key)).status, 202);
   assert.equal(await stored('refused-first', 2), 2);
-});
-
-test('a key survives a kill', async () => {
-  const key = { 'idempotency-key': 'through-a-kill' };
-  const first = await service.postLogs(batchOf('through-a-kill'), key);
-  assert.equal(first.status, 202, first.text);
-  await service.kill('SIGKILL');
-  await service.start();
-  const second = await service.postLogs(batchOf('through-a-kill'), key);
-  assert.equal(second.text, first.text);
-  assert.equal(await stored('through-a-kill', 2), 2);
 });

@@ -17,7 +17,7 @@ import { fuzz, replay } from './fuzz-run.ts';
 import { batchSubjects, subjects } from './subjects.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-const cases = 250;
+const cases = 150;
 
 suite('every decoder keeps its rules for any input', () => {
   for (const subject of subjects) {
@@ -31,8 +31,8 @@ suite('every decoder keeps its rules for any input', () => {
       // Otherwise it tests only the first checks, or nothing damaged.
       assert.ok(taken > cases / 10, `only ${taken} of ${cases} were accepted`);
       if (subject.takesAnything === true) return;
-      // 38 on average where damages are accepted most often.
-      assert.ok(refused > cases / 20, `only ${refused} of ${cases} were refused`);
+      // 23 on average where damages are accepted most often.
+      assert.ok(refused > cases / 25, `only ${refused} of ${cases} were refused`);
     });
   }
 });
