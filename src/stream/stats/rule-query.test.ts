@@ -1,4 +1,4 @@
-/** Rules on logs: the counts of all steps of a preview are those of each step alone. */
+/** Rules on logs: the counts and sums of all steps of a preview are those of each step alone. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -19,6 +19,7 @@ const counting: LogsRuleQuery = {
 interface Log {
   readonly atMs: number;
   readonly service: string;
+  readonly ms: number | undefined;
 }
 
 function queryOf(logs: readonly Log[]) {
@@ -44,12 +45,19 @@ function queryOf(logs: readonly Log[]) {
 
 /** What the store answers. */
 function countIn(logs: readonly Log[], plan: StatsPlan): StatsResult {
+  const [{ op, field }] = plan.stats as readonly [StatsPlan['stats'][number]];
+  const statOf = (some: readonly Log[]) => {
+    if (field === undefined) return some.length;
+    const numbers = some.flatMap(({ ms }) => ms ?? []);
+    if (op === 'count') return numbers.length;
+    return numbers.length === 0 ? null : numbers.reduce((sum, ms) => sum + ms, 0);
+  };
   const width = (plan.endMs - plan.startMs) / plan.buckets;
   const within = logs.filter(({ atMs }) => atMs >= plan.startMs && atMs < plan.endMs);
   const names = plan.by.length === 0 ? [''] : [...new Set(within.map(({ service }) => service))];
   const toGroup = (values: readonly string[] | undefined, own: readonly Log[]) => {
     const buckets = Map.groupBy(own, ({ atMs }) => Math.floor((atMs - plan.startMs) / width));
-    const points = Array.from(buckets, ([bucket, { length }]) => ({ bucket, values: [length] }));
+    const points = Array.from(buckets, ([bucket, some]) => ({ bucket, values: [statOf(some)] }));
     return { values, points: points.toSorted((a, b) => a.bucket - b.bucket) };
   };
   const isIn = (name: string) => (log: Log) => plan.by.length === 0 || log.service === name;
@@ -68,11 +76,12 @@ const logsOf = fc.array(
   fc.record({
     atMs: fc.integer({ min: originMs - 1000, max: originMs + 3000 }),
     service: fc.constantFrom('a', 'b', 'c'),
+    ms: fc.constantFrom(undefined, 0, 1, 7),
   }),
   { maxLength: 60 },
 );
 
-suite('the counts of all steps', () => {
+suite('the counts and sums of all steps', () => {
   test('are those of each step alone, from one read', () =>
     fc.assert(
       fc.asyncProperty(
@@ -80,9 +89,10 @@ suite('the counts of all steps', () => {
         fc.constantFrom('', 'service'),
         fc.constantFrom(20, 50, 100, 130, 250, 800),
         fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
-        async (logs, by, windowMs, than) => {
+        fc.constantFrom('count', 'rate', 'count(label.ms)', 'sum(label.ms)'),
+        async (logs, by, windowMs, than, stat) => {
           const condition = than === undefined ? undefined : ({ op: '>=', value: than } as const);
-          const rule = { ...counting, by, windowMs, condition };
+          const rule = { ...counting, stat, by, windowMs, condition };
           const { at, over, reads } = queryOf(logs);
           const times = { startMs: originMs + 37, endMs: originMs + 2037, stepMs: 100 };
           const all = await over(owner, rule, times);
@@ -100,13 +110,17 @@ suite('the counts of all steps', () => {
 
   const times = { startMs: originMs, endMs: originMs + 86_400_000, stepMs: 60_000 };
   const alone: readonly (readonly [string, Partial<LogsRuleQuery>])[] = [
-    ['of another stat', { stat: 'rate', windowMs: 60_000 }],
+    ['of another stat', { stat: 'p95(label.ms)', windowMs: 60_000 }],
     ['of more buckets than fit in memory', { windowMs: 61_000 }],
     ['of more groups than fit in memory', { by: 'service', windowMs: 60_000 }],
   ];
   for (const [what, part] of alone) {
     test(`${what} need a read each`, async () => {
-      const logs = Array.from({ length: 99 }, (_, i) => ({ atMs: originMs, service: `${i}` }));
+      const logs = Array.from({ length: 99 }, (_, i) => ({
+        atMs: originMs,
+        service: `${i}`,
+        ms: i,
+      }));
       assert.equal(await queryOf(logs).over(owner, { ...counting, ...part }, times), undefined);
     });
   }

@@ -71,11 +71,13 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
     ): Promise<Map<number, RuleSample[]> | undefined> {
       const { windowMs } = rule;
       const firstMs = times.startMs - windowMs;
-      if (rule.stat !== 'count' || windowMs <= 0 || firstMs < 0) return undefined;
+      if (rule.stat === newPatterns || windowMs <= 0 || firstMs < 0) return undefined;
       const context = await readContext(parts, accountId);
       const whole = { ...rule, windowMs: times.endMs - firstMs };
       const query = parseQuery(statsQuery, toSearch(whole, { atMs: times.endMs, streamId }));
-      const { by = [] } = query;
+      const { by = [], stat } = query;
+      const named = stat?.flat()[0];
+      if (named !== undefined && !['count', 'sum'].includes(named.stat.op)) return undefined;
       const vectors = await countWindows(parts.store, {
         plan: planStats(context, query),
         times,
@@ -84,8 +86,10 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
           toLabels(Object.fromEntries(by.map(({ name }, i) => [name, values[i]!]))),
       });
       if (vectors === undefined) return undefined;
+      const seconds = named?.isRate ? windowMs / 1000 : 1;
       const wanted = Array.from(vectors, ([timeMs, vector]) => {
-        return [timeMs, vector.filter(({ value }) => isSelected(rule, value))] as const;
+        const scaled = vector.map(({ labels, value }) => ({ labels, value: value / seconds }));
+        return [timeMs, scaled.filter(({ value }) => isSelected(rule, value))] as const;
       });
       return new Map(wanted);
     },

@@ -1,4 +1,4 @@
-/** Counts of windows that overlap, from one read of shorter ones. Pure but for the read. */
+/** Counts and sums of windows that overlap, from one read of shorter ones. Pure but for reading. */
 import type { RuleSample } from '../../model/rules.ts';
 import type { StatsPlan, StatsResult } from '../../model/plan.ts';
 
@@ -10,7 +10,7 @@ export interface Times {
 }
 
 export interface WindowCounts {
-  /** Counts the logs of the window that ends at the start. */
+  /** Of all windows together; its only statistic is one that adds up. */
   readonly plan: StatsPlan;
   readonly times: Times;
   readonly windowMs: number;
@@ -38,17 +38,27 @@ export async function countWindows(
   const { groups } = await store.stats({ ...plan, buckets, limit });
   if (groups.some(({ values }) => values === undefined)) return undefined;
   const vectors = Array.from({ length: steps }, (): RuleSample[] => []);
+  // Without groups no logs are a count too.
+  const isOfNoLogs = plan.by.length === 0 && plan.stats[0]!.op === 'count';
   for (const { values = [], points } of groups) {
     const labels = toLabels(values);
-    // The count before each bucket.
+    // Before each bucket, the sum and how many buckets have a value.
     const before = new Float64Array(buckets + 1);
-    for (const { bucket, values: own } of points) before[bucket + 1] = own[0] ?? 0;
-    for (let bucket = 0; bucket < buckets; bucket += 1) before[bucket + 1]! += before[bucket]!;
+    const present = new Uint32Array(buckets + 1);
+    for (const { bucket, values: own } of points) {
+      const value = own[0] ?? null;
+      before[bucket + 1] = value ?? 0;
+      present[bucket + 1] = value === null ? 0 : 1;
+    }
+    for (let bucket = 0; bucket < buckets; bucket += 1) {
+      before[bucket + 1]! += before[bucket]!;
+      present[bucket + 1]! += present[bucket]!;
+    }
     for (const [step, vector] of vectors.entries()) {
       const first = step * stride;
       const value = before[first + width]! - before[first]!;
-      // Without groups no logs are a count too.
-      if (value > 0 || plan.by.length === 0) vector.push({ labels, value });
+      const isPresent = present[first + width]! > present[first]!;
+      if (isPresent || isOfNoLogs) vector.push({ labels, value });
     }
   }
   return new Map(vectors.map((vector, step) => [startMs + step * stepMs, vector]));
