@@ -29,7 +29,7 @@ export interface PromqlRun {
 
 /** Measured rounds of each question; some more fill caches of files. */
 const rounds = 15;
-const trialRounds = 3;
+const trialRounds = 2;
 /**
  * Rounds of two short questions before all: the first hundreds of requests of a new process take
  * several times as long, since its just-in-time compiler has not seen them.
