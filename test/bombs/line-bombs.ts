@@ -183,7 +183,7 @@ export const lineBombs: readonly Bomb[] = [
     name: 'bulk documents that each have a long index, of 10 MiB in all',
     expected: [200],
     make: () => {
-      const index = 'x'.repeat(500);
+      const index = 'x'.repeat(255);
       return toBulk(repeated(`{"create":{"_index":"${index}"}}\n{}\n`, largeBytes));
     },
   },

@@ -46,7 +46,7 @@ export function send(target: Target, sent: Sent): Promise<number> {
     datadog: [new URL('datadog/api/v2/logs', json.url).href, json.token],
     gelf: [new URL('gelf', json.url).href, json.token],
     bulk: [new URL('elasticsearch/_bulk', json.url).href, json.token],
-    'long index': [new URL(`elasticsearch/${'x'.repeat(500)}/_bulk`, json.url).href, json.token],
+    'long index': [new URL(`elasticsearch/${'x'.repeat(255)}/_bulk`, json.url).href, json.token],
     hec: [new URL('services/collector', json.url).href, json.token],
     raw: [new URL(`services/collector/raw?source=${'x'.repeat(900)}`, json.url).href, json.token],
     journal: [new URL('journal/upload', json.url).href, json.token],

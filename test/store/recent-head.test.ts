@@ -122,10 +122,11 @@ class Run {
     if (found === undefined) return;
     this.fromMemory += 1;
     const read = new Map(
-      found.map(({ labels, times, values }) => [
-        Number(labels.find(([name]) => name === 'n')![1]),
-        textOf(new Map(Array.from(times, (time, i) => [time, values[i]!])), fromMs),
-      ]),
+      found.map(({ labels, times, values, from, to }) => {
+        const samples = Array.from(times, (time, i) => [time, values[i]!] as const);
+        const text = textOf(new Map(samples.slice(from, to)), fromMs);
+        return [Number(labels.find(([name]) => name === 'n')![1]), text];
+      }),
     );
     const numbers = isOne ? [Number(wanted)] : [0, 1, 2, 3, 4, 5];
     for (const series of numbers) {

@@ -16,8 +16,8 @@ export interface BulkAction {
 }
 
 const operations: ReadonlySet<string> = new Set(['create', 'index', 'update', 'delete']);
-/** As in Elasticsearch. */
-const maxNameBytes = 512;
+/** As in Elasticsearch. An index in the path is in each row and in each item of the answer. */
+const maxBytes: Readonly<Record<string, number>> = { _index: 255, _id: 512 };
 
 /**
  * @param text one line. @param pathIndex index of the URL, for actions without one
@@ -38,10 +38,11 @@ export function parseAction(text: string, line: number, pathIndex: string | unde
     ...(typeof id === 'string' && { _id: id }),
   };
   for (const [name, value] of Object.entries(names)) {
-    if (Buffer.byteLength(value) <= maxNameBytes) continue;
+    const most = maxBytes[name]!;
+    if (Buffer.byteLength(value) <= most) continue;
     throw new AppError(
       'malformed',
-      `cannot accept the action in line ${line}: ${name} has over ${maxNameBytes} bytes`,
+      `cannot accept the action in line ${line}: ${name} has over ${most} bytes`,
     );
   }
   const item = `{"${operation}":${JSON.stringify(names).slice(0, -1)}`;

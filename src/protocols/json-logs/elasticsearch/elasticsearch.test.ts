@@ -179,7 +179,7 @@ suite('refuses as a whole', () => {
     ['an action in the place of a document', '{"create":{}}\n{}\n{}\n', /the action in line 3/],
     ['an action without a document', '{"create":{}}\n', /the document of the action in line 1/],
     ['another action', '{"drop":{}}\n{}\n', /cannot read the action in line 1/],
-    ['a long index', `{"create":{"_index":"${'x'.repeat(513)}"}}\n{}\n`, /_index has over 512/],
+    ['a long index', `{"create":{"_index":"${'x'.repeat(256)}"}}\n{}\n`, /_index has over 255/],
     ['a long action', `{"create":{"a":"${'x'.repeat(5000)}"}}\n{}\n`, /over 4096 bytes/],
     ['bytes that are not UTF-8', Buffer.from('{"create":{}}\n{"a":"\xff"}\n', 'latin1'), /UTF-8/],
   ];
