@@ -16,6 +16,7 @@ import { createCorpus } from './corpus.ts';
 import { measureDecoders } from './decoders.ts';
 import { fill, measureBurst, measureLimit, measureSustained } from './ingest.ts';
 import { type Load, startLoad } from './load.ts';
+import type { LoadShape } from './load-bodies.ts';
 import { describeMachine } from './machine.ts';
 import { peakMemoryBytes } from './processes.ts';
 import { measureQueries, measureQuestions } from './queries.ts';
@@ -113,19 +114,21 @@ async function benchAll(): Promise<void> {
   if (!values.quick) writeFileSync(new URL('./RESULTS.md', import.meta.url), markdown);
 }
 
-/** Loads the rows as fast as they are stored. */
+/** Loads the rows of a day as fast as they are stored. */
 async function benchQuestions(): Promise<void> {
   const weir = await startService();
   try {
-    const startMs = Date.now() - 60_000;
-    const batches = load(weir, { connections: 16, bodies, eventsPerBody: 1_000 });
+    const endMs = Date.now();
+    const startMs = endMs - 86_400_000;
+    const past = { startMs, endMs, events: rows };
+    const batches = load(weir, { connections: 16, bodies, eventsPerBody: 1_000, past });
     say(`fill with ${rows} rows`);
     await fill(weir, batches, rows);
     await batches.stop();
     await drained(weir);
     await indexed(weir);
     say('questions');
-    const figures = await measureQuestions(weir, { startMs, endMs: Date.now() });
+    const figures = await measureQuestions(weir, { startMs, endMs });
     console.log(queriesTable(figures).join('\n'));
   } finally {
     await weir.stop();
@@ -215,7 +218,7 @@ async function measureAll(weir: Service): Promise<LogResults> {
 
 function load(
   weir: Service,
-  shape: { connections: number; bodies: number; eventsPerBody: number },
+  shape: Pick<LoadShape, 'connections' | 'bodies' | 'eventsPerBody' | 'past'>,
 ): Load {
   const { caFile, receivers } = weir.quickstart;
   const { url, token } = receivers.http_json;

@@ -58,6 +58,8 @@ export interface LoadShape {
   /** Logs: number of bodies. Metrics: number of series. */
   readonly bodies: number;
   readonly eventsPerBody: number;
+  /** Times of logs, in order, for so many events; absent = now. */
+  readonly past?: { readonly startMs: number; readonly endMs: number; readonly events: number };
 }
 
 export interface Sendable {
@@ -127,15 +129,25 @@ function otherSources(shape: LoadShape, toForm: (body: Body) => Body): Source[] 
 function logSources(
   shape: LoadShape,
   toForm: (body: Body) => Body,
-  prepare = (body: Body) => stampBody(body, Date.now()),
+  prepare?: (body: Body) => void,
 ): Source[] {
   const { seed, connections, eventsPerBody } = shape;
   const bodies = createCorpus(seed, shape.bodies, eventsPerBody).bodies.map(toForm);
   const share = Math.floor(bodies.length / connections);
   return Array.from({ length: connections }, (_, index) => {
     const own = bodies.slice(index * share, (index + 1) * share);
-    return takeTurns(own, prepare);
+    const now = createClock(shape);
+    return takeTurns(own, prepare ?? ((body) => stampBody(body, now())));
   });
+}
+
+/** Of one connection. */
+function createClock({ past, connections, eventsPerBody }: LoadShape): () => number {
+  if (past === undefined) return Date.now;
+  const { startMs, endMs, events } = past;
+  const stepMs = ((endMs - startMs) * connections * eventsPerBody) / events;
+  let sent = 0;
+  return () => Math.min(Math.round(startMs + stepMs * sent++), endMs);
 }
 
 /** Samples begin half a day in the past, 15 s apart, so that none is in the future. */
