@@ -72,7 +72,7 @@ export const ingestSection = section({
   ),
   jsonMaxEvents: integer(
     'events',
-    100_000,
+    50_000,
     1,
     maxRowsPerBatch,
     'Most events in one body of JSON logs, of any protocol; beyond it the response is 413.',

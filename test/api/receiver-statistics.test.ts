@@ -180,7 +180,7 @@ test('every refusal appears with its reason', async () => {
   await answers({ authorization: other.outgoing.authorization }, 403);
   await answers({ headers: { 'Content-Type': `text/${wrongSecret}` } }, 415);
   await answers({ body: Buffer.from(`{"${marker}`) }, 400);
-  await answers({ body: wire.encode(marker, 100_001) }, 413);
+  await answers({ body: wire.encode(marker, 50_001) }, 413);
   const head = [
     `POST /v1/receivers/${receiverId}/logs HTTP/1.1`,
     'Host: localhost',

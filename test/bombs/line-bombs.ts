@@ -191,7 +191,7 @@ export const lineBombs: readonly Bomb[] = [
     name: 'as many empty bulk documents as are taken, with a long index in the path',
     isHeavy: true,
     expected: [200],
-    make: () => toLongIndex(repeated('{"create":{}}\n{}\n', 100_000 * 17)),
+    make: () => toLongIndex(repeated('{"create":{}}\n{}\n', 50_000 * 17)),
   },
   {
     name: 'a bulk document nested two million deep',
