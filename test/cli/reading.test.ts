@@ -345,7 +345,9 @@ test('prints a link that signs a browser in, and without a token the address', a
   await browser.signIn(url.slice(url.indexOf('wrl_')));
   assert.equal((await browser.send('GET', '/api/v1/admin/whoami')).status, 200);
 
-  const elsewhere = await weirIn({ environment: {} }, 'open', '--url', streamUrl);
+  // Without the quickstart of a service that was started in this checkout.
+  const away = ['--data', 'no-such-folder', '--url', streamUrl] as const;
+  const elsewhere = await weirIn({ environment: {} }, 'open', ...away);
   assert.equal(elsewhere.out, `${streamUrl}/\n`);
   const refused = await weir('open', '--token', 'wra_unknown');
   assert.equal(refused.code, exitCodes.failed);
