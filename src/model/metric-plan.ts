@@ -77,7 +77,6 @@ export interface SeriesSamples {
   readonly histograms: readonly { readonly timeMs: bigint; readonly message: Uint8Array }[];
 }
 
-/** A series with its samples as numbers. The arrays belong to the store. */
 /** Samples from one index to before another one; arrays may be longer, and shared. */
 export interface SampleRange {
   /** Unix ms, ascending; exact up to 2^53. */
@@ -88,6 +87,7 @@ export interface SampleRange {
   readonly to: number;
 }
 
+/** A series with its samples as numbers. The arrays belong to the store. */
 export interface SeriesColumns extends SampleRange {
   /** Sorted by name, without empty values; the same array while the store keeps the series. */
   readonly labels: readonly Label[];

@@ -160,13 +160,15 @@ function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: Coun
     if (own.length === keys.length) counted.push({ part, own });
     else others.push(part);
   }
-  // Rows are read once for all groupings of a part, by its longest step, and in one statement for
-  // the parts by 10 s and by the minute.
+  // Rows are read once for all groupings of a part, by its longest step.
   const longest = (own: readonly Found[]) => Math.max(...own.map((one) => one.counts.step));
-  const hasMinutes = counted.some(({ own }) => longest(own) === 600);
+  // One statement reads the parts by 10 s and by the minute, unless that means many more rows.
+  const minutes = ticks[600];
+  const areFewCut = minutes.cut.length * 600 * 10 <= minutes.until - minutes.from;
+  const isByMinute = areFewCut && counted.some(({ own }) => longest(own) === 600);
   const stepOf = (own: readonly Found[]) => {
     const step = longest(own);
-    return countSteps.find((each) => each >= step && !(each === 100 && hasMinutes))!;
+    return countSteps.find((each) => each >= step && !(each === 100 && isByMinute))!;
   };
   const counts = keys.map((_, i) =>
     counted.map(({ own }): CountedPart => ({ ...own[i]!, ticks: ticks[stepOf(own)] })),

@@ -90,7 +90,7 @@ function readyRoute(path: string): StatusRoute {
   return {
     methods: ['GET', 'HEAD'],
     path,
-    isOpen: true,
+    needsNoToken: true,
     answer: () => ({ status: 200, contentType: plainText, body: 'ready\n' }),
   };
 }

@@ -165,7 +165,7 @@ function statusRoutesBelow(path: string): StatusRoute[] {
   const health = (suffix: string): StatusRoute => ({
     methods: ['GET', 'HEAD'],
     path: `${path}/health${suffix}`,
-    isOpen: true,
+    needsNoToken: true,
     answer: () => toReply(200, { text: 'HEC is healthy', code: 17 }),
   });
   const ack = (suffix: string): StatusRoute => ({
