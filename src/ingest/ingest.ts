@@ -244,10 +244,14 @@ function replay(
   return { reply: decodeReply(answer), rateLimit: undefined, replayed: true };
 }
 
-/** Rows may exceed the estimate by the body, as each repeats its shared attributes. */
-function coverRows({ memory }: Admitted, message: Buffer, { payload }: Batch): void {
+/** The items of an answer are held as text, as the answer, and encrypted. */
+const heapBytesPerItemByte = 3;
+
+/** Rows and items may exceed the estimate by the body: each repeats what records share. */
+function coverRows({ memory }: Admitted, message: Buffer, { payload, items = '' }: Batch): void {
   try {
-    memory.coverHeap(message.length + payload.length);
+    const answerBytes = heapBytesPerItemByte * items.length;
+    memory.coverHeap(message.length + payload.length + answerBytes);
   } catch (error) {
     freeMemory([ownMemory(payload)]);
     throw error;
