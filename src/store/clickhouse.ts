@@ -106,6 +106,7 @@ async function prepare(
   await checkServer(connection, placement, { url, user });
   try {
     events.migrated(await migrate(connection, { placement, storagePolicy }, 'fenced'));
+    if (placement.cluster === undefined) await makeGranulesSmall(connection, placement, undefined);
     await ensureDurableTables(connection, placement);
     await applyStorageTiers(connection, placement, { storagePolicy, cold });
   } catch (error) {

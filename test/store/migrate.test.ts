@@ -129,6 +129,39 @@ test('a table of an earlier version gets small granules, and keeps its rows and 
   await (await engine.reopen({ storeFolder: join(engine.dataDir!, 'store') })).close();
 });
 
+test('the statements of the documentation give a table on a server small granules', {
+  skip: onCluster,
+}, async () => {
+  const engineOf = () =>
+    engine.store.connection.query<[string]>('housekeeping', {
+      sql: "SELECT engine_full FROM system.tables WHERE database = 'weir' AND name = 'logs'",
+      params: {},
+    });
+  await run('TRUNCATE TABLE weir.logs SYNC');
+  const ours = await engineOf();
+  await makeEarlierTable();
+  await insertLogs(engine.store, 1, 'earlier');
+  const asServer = { url: 'http://localhost', restart: undefined, inventoryFile: undefined };
+  await (await engine.reopen(asServer)).close();
+
+  const page = new URL('../../docs/scaled-out/clickhouse.md', import.meta.url);
+  const [, statements = ''] = /```sql\n(CREATE TABLE weir\.logs_small[^`]+)```/.exec(
+    await readFile(page, 'utf8'),
+  )!;
+  for (const sql of statements.split(/;$/m).filter((text) => text.trim() !== '')) await run(sql);
+
+  const store = await engine.reopen(asServer);
+  assert.deepEqual(await engineOf(), ours);
+  await insertLogs(store, 2, 'later');
+  await createSearchIndexes(store).build();
+  for (const word of ['earlier', 'later']) {
+    const sql = `SELECT toString(count()) FROM weir.logs WHERE lower(Body) LIKE '%${word}-1999%'`;
+    const rows = await store.connection.query('housekeeping', { sql, params: {} });
+    assert.deepEqual(rows, [['11']], word);
+  }
+  await store.close();
+});
+
 test('refuses a newer schema', async () => {
   await run("INSERT INTO weir.schema_migrations (version, name) VALUES (999, 'future')");
   await assert.rejects(engine.reopen({}), /schema is version 999/);
