@@ -20,6 +20,15 @@ async function decode(body: string | Buffer, format: LineFormat | 'json'): Promi
   return decodeLines(Buffer.from(body), format, limits);
 }
 
+/** Decodes JSON as the route does. */
+async function decodeSent(body: Buffer): Promise<Batch> {
+  return createLines(configSchema.parse({})).decode(
+    body,
+    { mediaType: 'application/json', parameters: new Map(), coding: 'identity' },
+    { limits, nowMs: 0, series: blankSeriesView },
+  );
+}
+
 async function rowsOf(body: string | Buffer, format: LineFormat | 'json') {
   return readLogRows((await decode(body, format)).payload);
 }
@@ -71,6 +80,15 @@ suite('JSON values', () => {
     );
   });
 
+  test('in an array after a byte order mark, with a broken text', async () => {
+    const batch = await decodeSent(Buffer.from('\xef\xbb\xbf [{"message":"\xff"}]', 'latin1'));
+    assert.deepEqual(
+      readLogRows(batch.payload).map((row) => row.body),
+      ['\ufffd'],
+    );
+    assert.deepEqual([...batch.warnings!.values()], [1]);
+  });
+
   const tolerated: readonly (readonly [string, string, object])[] = [
     ['{"a":1}', '{"a":1}', { a: '1' }],
     ['{"message":7,"b":2}', '7', { b: '2' }],
@@ -81,12 +99,7 @@ suite('JSON values', () => {
   for (const [body, message, labels] of tolerated) {
     for (const form of [body, `[${body}]`]) {
       test(`${form} is stored`, async () => {
-        const event = createLines(configSchema.parse({})).decode(
-          Buffer.from(form),
-          { mediaType: 'application/json', parameters: new Map(), coding: 'identity' },
-          { limits, nowMs: 0, series: blankSeriesView },
-        );
-        const [row] = readLogRows((await event).payload);
+        const [row] = readLogRows((await decodeSent(Buffer.from(form))).payload);
         assert.equal(row!.body, message);
         assert.deepEqual(Object.fromEntries(row!.logAttributes as Map<string, string>), labels);
       });
@@ -117,17 +130,32 @@ suite('JSON values', () => {
   });
 });
 
+suite('bytes that are not UTF-8 are repaired, with a warning', () => {
+  const bodies: readonly (readonly [LineFormat | 'json', string])[] = [
+    ['text', 'caf\xe9\nb\n\xff\xfe\n'],
+    ['logfmt', 'msg=caf\xe9\nmsg=b\nmsg=\xff\xfe'],
+    ['json', '{"message":"caf\xe9"}\n{"message":"b"}\n{"message":"\xff\xfe"}'],
+  ];
+  for (const [format, body] of bodies) {
+    test(format, async () => {
+      const batch = await decode(Buffer.from(body, 'latin1'), format);
+      assert.deepEqual(
+        readLogRows(batch.payload).map((row) => row.body),
+        ['caf\ufffd', 'b', '\ufffd\ufffd'],
+      );
+      assert.deepEqual([...batch.warnings!], [['text that is not valid UTF-8: repaired', 2]]);
+    });
+  }
+});
+
 suite('lines of text', () => {
   test('are messages', async () => {
     const body = 'one "quoted"\r\n\n  two\t{"a":1}\n\\';
     assert.deepEqual(await messagesOf(body, 'text'), ['one "quoted"', '  two\t{"a":1}', '\\']);
   });
 
-  test('keep what is not UTF-8 as U+FFFD', async () => {
-    assert.deepEqual(await messagesOf(Buffer.from('caf\xe9\nb', 'latin1'), 'text'), [
-      'caf\ufffd',
-      'b',
-    ]);
+  test('lose their byte order mark', async () => {
+    assert.deepEqual(await messagesOf('\ufeffa\nb', 'text'), ['a', 'b']);
   });
 
   test('of a large body are decoded in turns, each once', async () => {

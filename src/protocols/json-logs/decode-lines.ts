@@ -2,7 +2,7 @@
  * Decodes events one after another: JSON values with space between them, lines of text, or logfmt.
  * An event that cannot be read is rejected by its line, and the next line is read.
  */
-import { isUtf8 } from 'node:buffer';
+import { repairText } from '../../codec/body-text.ts';
 import { openBrace, skipSpace, skipValue } from '../../codec/json-scanner.ts';
 import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
@@ -28,10 +28,14 @@ export type LinesDecoder = (
   limits: DecodeLimits,
 ) => Batch | Promise<Batch>;
 
-/** @param pieces each of whole JSON events */
+/** Divides a body into pieces of whole JSON events. */
+export type ToPieces = (text: Buffer) => Iterator<Buffer>;
+
+/** @param toPieces default: the body is JSON */
 export type PiecesDecoder = (
-  pieces: Iterator<Buffer>,
+  body: Buffer,
   limits: DecodeLimits,
+  toPieces?: ToPieces,
 ) => Batch | Promise<Batch>;
 
 /**
@@ -41,13 +45,23 @@ export type PiecesDecoder = (
 export function createLinesDecoder(): LinesDecoder {
   const decode = createPiecesDecoder(openTolerantEvents);
   return (body, format, limits) =>
-    decode(format === 'json' ? [body].values() : eachPiece(body, format), limits);
+    decode(body, limits, format === 'json' ? whole : (text) => eachPiece(text, format));
 }
 
 export function createPiecesDecoder(open: OpenSource = openPlainEvents): PiecesDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
-  return (pieces, limits) =>
-    decodeInSlices((workspace) => new LinesDecoding(pieces, workspace, open, limits));
+  return (body, limits, toPieces = whole) =>
+    decodeInSlices((workspace) => {
+      const text = repairText(body);
+      const batch = new EventBatch(text.bytes, workspace, limits);
+      batch.warnOf(text);
+      const openSource = (piece: Buffer) => open(piece, workspace.slots, limits.maxDepth);
+      return new LinesDecoding(toPieces(text.bytes), openSource, batch, limits);
+    });
+}
+
+function whole(text: Buffer): Iterator<Buffer> {
+  return [text].values();
 }
 
 class LinesDecoding implements Decoding {
@@ -64,14 +78,14 @@ class LinesDecoding implements Decoding {
 
   constructor(
     pieces: Iterator<Buffer>,
-    workspace: EventWorkspace,
-    open: OpenSource,
-    limits: DecodeLimits,
+    openSource: (piece: Buffer) => EventSource,
+    batch: EventBatch,
+    { maxDepth }: DecodeLimits,
   ) {
     this.#pieces = pieces;
-    this.#maxDepth = limits.maxDepth;
-    this.#batch = new EventBatch(this.#piece, workspace, limits);
-    this.#openSource = (piece) => open(piece, workspace.slots, limits.maxDepth);
+    this.#maxDepth = maxDepth;
+    this.#batch = batch;
+    this.#openSource = openSource;
     this.#source = this.#openSource(this.#piece);
   }
 
@@ -95,13 +109,10 @@ class LinesDecoding implements Decoding {
   }
 
   #open(piece: Buffer): void {
-    if (!isUtf8(piece)) {
-      throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
-    }
     this.#line += countLines(this.#piece, this.#lineAt, this.#piece.length);
     this.#lineAt = 0;
     this.#piece = piece;
-    this.#at = piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf ? 3 : 0;
+    this.#at = 0;
     this.#source = this.#openSource(piece);
     this.#batch.continueIn(piece);
   }

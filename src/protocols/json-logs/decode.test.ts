@@ -237,17 +237,27 @@ describe('fields of loggers that fill no column', () => {
     assert.equal(only('{"log":"\\n"}').body, '');
   });
 
-  test('ids of ECS, nested and dotted', () => {
+  test('ids of traces', () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     for (const ids of [
       `"trace":{"id":"${trace}"},"span":{"id":"b7ad6b7169203331"}`,
       `"trace.id":"${trace}","span.id":"b7ad6b7169203331"`,
       `"trace_id":"${trace}","span_id":"b7ad6b7169203331"`,
+      `"traceId":"${trace}","spanId":"b7ad6b7169203331"`,
+      `"TraceId":"${trace}","SpanId":"b7ad6b7169203331"`,
+      `"@tr":"${trace}","@sp":"b7ad6b7169203331"`,
+      `"otelTraceID":"${trace}","otelSpanID":"b7ad6b7169203331","trace_id":"0"`,
     ]) {
       const { traceId, spanId } = only(`{"message":"a",${ids}}`);
       assert.deepEqual([traceId, spanId], [trace, 'b7ad6b7169203331']);
     }
     assert.deepEqual(labelsOf(`{"message":"a","trace":{"id":"none"}}`), { 'trace.id': 'none' });
+  });
+
+  test('an instant of Log4j2 to the nanosecond', () => {
+    const row = only('{"message":"a","instant":{"nanoOfSecond":1002003,"epochSecond":1795341600}}');
+    assert.equal(row.timestamp, 1_795_341_600_001_002_003n);
+    assert.equal((row.logAttributes as Map<string, string>).size, 0);
   });
 
   test('pods of ECS and of Fluent Bit are those of Kubernetes', () => {

@@ -2,9 +2,9 @@
  * Decodes plain JSON logs (SPEC §2 "Log event") to `logs/1` rows. Events are transcoded from bytes
  * to bytes without building objects, so that work and memory are bounded by the size of the body.
  */
-import { isUtf8 } from 'node:buffer';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
+import { type ReadBodyText, requireText } from '../../codec/body-text.ts';
 import {
   closeBracket,
   comma,
@@ -25,10 +25,19 @@ export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Pr
  * The decoder throws AppError `malformed` for a body that is not JSON, is nested too deeply or has
  * no acceptable event, and `too_large` for more than `maxEvents` events.
  */
-export function createJsonLogsDecoder(open: OpenSource = openPlainEvents): JsonLogsDecoder {
+export function createJsonLogsDecoder(
+  open: OpenSource = openPlainEvents,
+  readText: ReadBodyText = requireText,
+): JsonLogsDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, limits) =>
-    decodeInSlices((workspace) => new JsonLogsDecoding(body, workspace, open, limits));
+    decodeInSlices((workspace) => {
+      const text = readText(body);
+      const batch = new EventBatch(text.bytes, workspace, limits);
+      batch.warnOf(text);
+      const source = open(text.bytes, workspace.slots, limits.maxDepth);
+      return new JsonLogsDecoding(text.bytes, source, batch, limits);
+    });
 }
 
 class JsonLogsDecoding implements Decoding {
@@ -39,11 +48,11 @@ class JsonLogsDecoding implements Decoding {
   #at = 0;
   #started = false;
 
-  constructor(body: Buffer, workspace: EventWorkspace, open: OpenSource, limits: DecodeLimits) {
+  constructor(body: Buffer, source: EventSource, batch: EventBatch, { maxDepth }: DecodeLimits) {
     this.#body = body;
-    this.#source = open(body, workspace.slots, limits.maxDepth);
-    this.#batch = new EventBatch(body, workspace, limits);
-    this.#maxDepth = limits.maxDepth;
+    this.#source = source;
+    this.#batch = batch;
+    this.#maxDepth = maxDepth;
   }
 
   run(): boolean {
@@ -72,11 +81,7 @@ class JsonLogsDecoding implements Decoding {
   /** @returns true if the body is done: a single object, or an empty array. */
   #start(): boolean {
     const body = this.#body;
-    if (!isUtf8(body)) {
-      throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
-    }
-    const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-    const at = skipSpace(body, hasMark ? 3 : 0);
+    const at = skipSpace(body, 0);
     if (body[at] === openBrace) {
       this.#at = at;
       this.#readElement();

@@ -1,5 +1,6 @@
 /** The rows, rejections and warnings of the events of one body. */
-import { Rejections } from '../../codec/rejections.ts';
+import type { BodyText } from '../../codec/body-text.ts';
+import { addCount, Rejections } from '../../codec/rejections.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
@@ -8,6 +9,7 @@ import { EventSlots } from './event-fields.ts';
 import { EventRowWriter } from './event-row.ts';
 
 const unreadableTime = 'unreadable time: stored with the time of receipt';
+const brokenText = 'text that is not valid UTF-8: repaired';
 
 /** Memory of a decoder of events, reused from body to body. */
 export class EventWorkspace {
@@ -26,8 +28,8 @@ export class EventBatch {
   readonly #rows: RowWriter;
   readonly #limits: DecodeLimits;
   readonly #rejections: Rejections;
+  readonly #warnings = new Map<string, number>();
   #writer: EventRowWriter;
-  #unreadableTimes = 0;
   #count = 0;
 
   /** @param bytes of which slots are ranges */
@@ -46,8 +48,13 @@ export class EventBatch {
 
   /** Slots of further events are ranges of these bytes. */
   continueIn(bytes: Buffer): void {
-    this.#unreadableTimes += this.#writer.unreadableTimes;
+    this.#warn(unreadableTime, this.#writer.unreadableTimes);
     this.#writer = new EventRowWriter(bytes, this.#slots, this.#rows);
+  }
+
+  /** Warns of lines that were repaired. */
+  warnOf({ brokenLines }: BodyText): void {
+    this.#warn(brokenText, brokenLines);
   }
 
   /** @param fault as of `EventSource.findFault`. @throws AppError `too_large` */
@@ -85,9 +92,13 @@ export class EventBatch {
   finishEvenEmpty(): Batch {
     const rejections = this.#rejections.toBatch();
     const rows = this.#count - rejections.rejectedCount;
-    const times = this.#unreadableTimes + this.#writer.unreadableTimes;
-    const warnings = new Map(times > 0 ? [[unreadableTime, times]] : []);
-    return { layout: 'logs/1', rows, payload: this.#rows.finish(), ...rejections, warnings };
+    this.#warn(unreadableTime, this.#writer.unreadableTimes);
+    const payload = this.#rows.finish();
+    return { layout: 'logs/1', rows, payload, ...rejections, warnings: this.#warnings };
+  }
+
+  #warn(reason: string, count: number): void {
+    if (count > 0) addCount(this.#warnings, reason, count);
   }
 
   /** @returns the index of the event */

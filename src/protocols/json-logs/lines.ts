@@ -1,5 +1,6 @@
 /** Events one after another, as files and loggers have them, on a route beside that of the spec. */
 import { z } from 'zod';
+import { repairText } from '../../codec/body-text.ts';
 import type { Config } from '../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../model/protocol.ts';
 import type { RequestTarget } from '../../model/request.ts';
@@ -23,6 +24,9 @@ const formats: Readonly<Record<string, LineFormat | 'json'>> = {
   'application/logfmt': 'logfmt',
   'text/logfmt': 'logfmt',
 };
+
+/** After a byte order mark. */
+const arrayStart = /^(?:\xef\xbb\xbf)?\s*\[/;
 
 const body = z.string().meta({ description: 'One event in each line.' });
 
@@ -57,7 +61,7 @@ function wantsAccepted(target: RequestTarget | undefined): boolean {
 
 export function createLines(config: Config): Protocol {
   const decodeLines = createLinesDecoder();
-  const decodeDocument = createJsonLogsDecoder(openTolerantEvents);
+  const decodeDocument = createJsonLogsDecoder(openTolerantEvents, repairText);
   return {
     ...eventProtocol(config),
     name: 'lines',
@@ -67,7 +71,7 @@ export function createLines(config: Config): Protocol {
     heapBytesPerBodyByte,
     decode: (bytes, { mediaType }, { limits }) => {
       const format = formats[mediaType]!;
-      const isArray = format === 'json' && /^\s*\[/.test(bytes.toString('latin1', 0, 100));
+      const isArray = format === 'json' && arrayStart.test(bytes.toString('latin1', 0, 100));
       return isArray ? decodeDocument(bytes, limits) : decodeLines(bytes, format, limits);
     },
     reply: (batch, _format, target) => ({

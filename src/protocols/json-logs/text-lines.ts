@@ -11,6 +11,7 @@ const newline = 0x0a;
 const maxPairs = maxLabels + fieldKeys.length;
 /**
  * Yields pieces of whole lines, so that a large body is read in turns. Skips empty lines.
+ * @param body valid UTF-8
  * @param metadata fields of each line of text
  */
 export function* eachPiece(body: Buffer, format: LineFormat, metadata?: object): Generator<Buffer> {
@@ -19,7 +20,6 @@ export function* eachPiece(body: Buffer, format: LineFormat, metadata?: object):
   for (let start = 0; start < body.length; ) {
     const wanted = body.indexOf(newline, start + pieceBytes);
     const end = wanted < 0 ? body.length : wanted + 1;
-    // Bytes that are not UTF-8 become U+FFFD: a line in another encoding is better than none.
     const lines = body.toString('utf8', start, end).split('\n');
     // An empty line keeps the number of the others.
     const events = lines.map((line) => {

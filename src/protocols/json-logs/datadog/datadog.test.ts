@@ -142,11 +142,12 @@ suite('refuses', () => {
       });
     });
   }
+});
 
-  test('bytes that are not UTF-8', async () => {
-    const body = Buffer.from('{"message":"\xff"}', 'latin1');
-    await assert.rejects(decode(body), { code: 'malformed', message: /not valid UTF-8/ });
-  });
+test('bytes that are not UTF-8 are repaired', async () => {
+  const batch = await decode(Buffer.from('{"message":"caf\xe9"}', 'latin1'));
+  assert.equal(readLogRows(batch.payload)[0]?.body, 'caf\ufffd');
+  assert.equal(batch.warnings?.size, 1);
 });
 
 test('a record of Fluent Bit without a message is its own message', async () => {

@@ -1,5 +1,6 @@
 /** Datadog's logs intake, version 2 (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
 import { z } from 'zod';
+import { repairText } from '../../../codec/body-text.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type {
@@ -55,7 +56,7 @@ const description: IngestDescription = {
 };
 
 export function createDatadog(config: Config): Protocol {
-  const decode = createJsonLogsDecoder(openDatadogLogs);
+  const decode = createJsonLogsDecoder(openDatadogLogs, repairText);
   return {
     ...eventProtocol(config),
     name: 'datadog',

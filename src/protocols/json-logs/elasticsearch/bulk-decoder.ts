@@ -2,7 +2,7 @@
  * Decodes bulk requests of Elasticsearch: a line with an action, and one with its document. A
  * document that cannot be stored is rejected alone, and its item of the answer says why.
  */
-import { isUtf8 } from 'node:buffer';
+import { type BodyText, repairText } from '../../../codec/body-text.ts';
 import { openBrace, skipSpace } from '../../../codec/json-scanner.ts';
 import { createSlicedDecoder, type Decoding, sliceBytes } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
@@ -34,12 +34,8 @@ export type BulkDecoder = (
  */
 export function createBulkDecoder(): BulkDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
-  return (body, pathIndex, limits) => {
-    if (!isUtf8(body)) {
-      throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
-    }
-    return decodeInSlices((workspace) => new BulkDecoding(body, workspace, pathIndex, limits));
-  };
+  return (body, pathIndex, limits) =>
+    decodeInSlices((workspace) => new BulkDecoding(repairText(body), workspace, pathIndex, limits));
 }
 
 class BulkDecoding implements Decoding {
@@ -57,16 +53,18 @@ class BulkDecoding implements Decoding {
   #actionEnd = 0;
 
   constructor(
-    body: Buffer,
+    text: BodyText,
     workspace: EventWorkspace,
     pathIndex: string | undefined,
     limits: DecodeLimits,
   ) {
-    this.#body = body;
+    const { bytes } = text;
+    this.#body = bytes;
     this.#slots = workspace.slots;
     this.#pathIndex = pathIndex;
-    this.#reader = new EventReader(body, workspace.slots, limits.maxDepth, documents);
-    this.#batch = new EventBatch(body, workspace, limits);
+    this.#reader = new EventReader(bytes, workspace.slots, limits.maxDepth, documents);
+    this.#batch = new EventBatch(bytes, workspace, limits);
+    this.#batch.warnOf(text);
   }
 
   run(): boolean {

@@ -59,7 +59,7 @@ export function createGelf(config: Config): Protocol {
     // Python's handlers name both and send zlib.
     codingAliases: { 'gzip,deflate': 'deflate' },
     heapBytesPerBodyByte,
-    decode: (body, _format, { limits }) => decode([body].values(), limits),
+    decode: (body, _format, { limits }) => decode(body, limits),
     reply: (batch) => ({ status: 202, contentType: json, body: toText(batch) }),
   };
 }

@@ -11,6 +11,7 @@ import {
   skipSpace,
   skipValue,
 } from '../../../codec/json-scanner.ts';
+import { AppError } from '../../../model/errors.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import { field } from '../event-fields.ts';
 import { endOfString, firstMember, nextElement, nextMember } from '../json-walk.ts';
@@ -21,6 +22,9 @@ const member = { stream: 0, values: 1 } as const;
 const streamTable = createKeyTable(Object.keys(member));
 /** Levels of values that are not labels. */
 const maxDepth = 16;
+/** As of clients of the API before version 1, whose entries are elsewhere. */
+const noValues =
+  'cannot find "values" in a stream: send {"stream": {…}, "values": [["<ns>", "<line>"], …]}';
 
 /**
  * @param body valid UTF-8
@@ -56,8 +60,8 @@ function* eachEntry(body: Buffer, at: number, entry: EntrySlots): Generator<numb
   while (body[at] !== closeBracket) {
     if (body[at] !== openBrace) failAt(body, at, 'a stream');
     const { labels, labelBytes, values, end } = readStream(body, at, entry);
-    at = values < 0 ? values : firstElement(body, values, 'an array of entries');
-    while (values >= 0 && body[at] !== closeBracket) {
+    at = firstElement(body, values, 'an array of entries');
+    while (body[at] !== closeBracket) {
       entry.clear();
       if (labels >= 0) entry.readLabels(labels);
       const entryEnd = readEntry(body, at, entry);
@@ -71,7 +75,7 @@ function* eachEntry(body: Buffer, at: number, entry: EntrySlots): Generator<numb
 }
 
 interface JsonStream {
-  /** Positions of its members; -1 without one. */
+  /** Position of its labels; -1 without any. */
   readonly labels: number;
   readonly labelBytes: number;
   readonly values: number;
@@ -100,6 +104,7 @@ function readStream(body: Buffer, start: number, entry: EntrySlots): JsonStream 
     }
     at = nextMember(body, at);
   }
+  if (values < 0) throw new AppError('malformed', noValues);
   return { labels, labelBytes, values, end: at + 1 };
 }
 

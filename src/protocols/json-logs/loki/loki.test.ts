@@ -172,6 +172,13 @@ test('members of a request in JSON may have any order', async () => {
   assert.equal(row.body, 'x');
 });
 
+test('texts in JSON that are not UTF-8 are repaired', async () => {
+  const values = `[["${time}","caf\xe9"]]`;
+  const batch = await decode(Buffer.from(`{"streams":[{"values":${values}}]}`, 'latin1'), json);
+  assert.equal(readLogRows(batch.payload)[0]?.body, 'caf\ufffd');
+  assert.equal(batch.warnings?.size, 1);
+});
+
 test('texts in protobuf that are not UTF-8 are repaired', async () => {
   const broken = Buffer.from('a\xff', 'latin1');
   const pair = (name: Buffer, value: Buffer) =>
@@ -207,6 +214,7 @@ suite('refuses', () => {
     ['{"streams":[7]}', /a stream/],
     ['{"streams":[{"stream":[]}]}', /an object of labels/],
     ['{"streams":[{"values":{}}]}', /an array of entries/],
+    ['{"streams":[{"labels":"{}","entries":[{"ts":"","line":""}]}]}', /cannot find "values"/],
     ['{"streams":[{"values":["a"]}]}', /\[time, line\]/],
     ['{"streams":[{"values":[[1,"a"]]}]}', /a time in quotes/],
     ['{"streams":[{"values":[["1"]]}]}', /','/],

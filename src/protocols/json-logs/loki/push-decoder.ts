@@ -1,5 +1,5 @@
 /** Decodes push requests of Loki, in either encoding, to `logs/1` rows. */
-import { isUtf8 } from 'node:buffer';
+import { repairText } from '../../../codec/body-text.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
@@ -34,12 +34,13 @@ export function createPushDecoder(): PushDecoder {
 }
 
 const openJson: OpenEvents<Buffer> = (body, workspace, limits) => {
-  if (!isUtf8(body)) {
-    throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
-  }
-  const entry = new EntrySlots(body, workspace.slots, limits.maxDepth);
-  const events = limitBytes(eachJsonEntry(body, entry), body.length);
-  return { batch: new EventBatch(body, workspace, limits), events };
+  const text = repairText(body);
+  const { bytes } = text;
+  const entry = new EntrySlots(bytes, workspace.slots, limits.maxDepth);
+  const events = limitBytes(eachJsonEntry(bytes, entry), body.length);
+  const batch = new EventBatch(bytes, workspace, limits);
+  batch.warnOf(text);
+  return { batch, events };
 };
 
 const openProtobuf: OpenEvents<Buffer> = (body, workspace, limits) => {
