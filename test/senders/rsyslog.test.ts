@@ -1,4 +1,7 @@
-/** rsyslog sends as its page says: over TLS with a certificate or a token, over UDP, and logger. */
+/**
+ * rsyslog sends as its page says: over TLS with a certificate or a token, over UDP. So do logger
+ * and Python.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -163,6 +166,26 @@ suite('rsyslog', { skip: missing('rsyslogd', 'rsyslog-openssl') }, () => {
       const [log] = await storedOf('backup', 1);
       assert.equal(log?.message, 'backup finished');
       assert.equal(log.severity, 'NOTICE');
+    });
+
+    test('Python, with a stack', { skip: missing('python3', 'python3') }, async () => {
+      const example = blocks.find(({ language }) => language === 'python');
+      assert.ok(example);
+      const program = [
+        example.text.replace('"weir.example.com", 601', `"127.0.0.1", ${ports.tcp}`),
+        'for i in range(3): logging.warning("größer %d", i)',
+        'try: 1 / 0',
+        'except ZeroDivisionError: logging.exception("failed")',
+      ];
+      await run('python3', ['-c', program.join('\n')]);
+      const logs = (await storedOf('shop', 4)).toReversed();
+      assert.deepEqual(
+        logs.map(({ severity }) => severity),
+        ['WARNING', 'WARNING', 'WARNING', 'ERR'],
+      );
+      assert.equal(logs[2]?.message, 'größer 2');
+      assert.match(logs[3]?.message ?? '', /^failed\nTraceback[^]+\nZeroDivisionError: [^\n\0]+$/);
+      assert.ok(logs.every(({ host, labels }) => host !== '' && labels['procid'] !== undefined));
     });
   });
 });

@@ -17,6 +17,11 @@ const connections: readonly (readonly [string, readonly string[]])[] = [
   ['<1>a\n<1>b\r\n\n<1>c', ['<1>a', '<1>b\r', '<1>c']],
   ['4 <1>a5 <1>\nb4 <1>c', ['<1>a', '<1>\nb', '<1>c']],
   ['4 <1>a<1>b\n4 <1>c\n4 <1>d\0', ['<1>a', '<1>b', '<1>c', '<1>d']],
+  // Python's SysLogHandler.
+  ['<1>a\0<1>b\nc\0<1>d\n\0<1>e', ['<1>a', '<1>b\nc', '<1>d\n', '<1>e']],
+  ['<1>a\n<1>b\0<1>34567890abc\0<1>c', ['<1>a', '<1>b', '<1>34567890', '<1>c']],
+  // A NUL that ends no message.
+  ['<1>a\0b\n<1>c\n<1>d\n', ['<1>a', 'b', '<1>c', '<1>d\n']],
   // Numbers that are no length.
   ['12 monkeys\n0 <1>\n<1>a\n', ['12 monkeys', '0 <1>', '<1>a']],
   ['1234567890 <1>a\n<1>b\n', ['1234567890 ', '<1>b']],

@@ -1,6 +1,6 @@
 /**
- * Splits a syslog connection into messages: octet-counted or ended by a line break (RFC 6587), told
- * apart for each message. Memory is bounded by the longest message.
+ * Splits a syslog connection into messages: octet-counted, or ended by a line break or NUL
+ * (RFC 6587), told apart for each message. Memory is bounded by the longest message.
  */
 
 const newline = 0x0a;
@@ -17,6 +17,8 @@ export class SyslogFrames {
   #skipBytes = 0;
   /** The rest of a cut line is still to come. */
   #isSkippingLine = false;
+  /** After a message that ended with NUL: line breaks are in messages, as in stacks of Python. */
+  #endsWithNul = false;
 
   /** @param maxBytes a longer message is cut to one byte more, by which its reader knows */
   constructor(maxBytes: number) {
@@ -42,7 +44,7 @@ export class SyslogFrames {
     return frames;
   }
 
-  /** @returns the last line if it lacks its line break */
+  /** @returns the last line if it lacks its end */
   end(): Buffer | undefined {
     const line = this.#rest;
     this.#rest = nothing;
@@ -51,7 +53,7 @@ export class SyslogFrames {
 
   #skip(data: Buffer): number {
     if (this.#isSkippingLine) {
-      const end = data.indexOf(newline);
+      const end = this.#endOfLine(data, 0);
       this.#isSkippingLine = end < 0;
       return end < 0 ? data.length : end + 1;
     }
@@ -62,7 +64,7 @@ export class SyslogFrames {
 
   /** @returns the position after the message, or -1 if its end is missing */
   #read(data: Buffer, at: number, frames: Buffer[]): number {
-    // Line breaks, and the NUL that some senders add.
+    // Ends of lines, also after a counted message.
     if (data[at]! <= space) return at + 1;
     const counted = countAt(data, at);
     if (counted === 'incomplete') return -1;
@@ -81,7 +83,7 @@ export class SyslogFrames {
   }
 
   #readLine(data: Buffer, at: number, frames: Buffer[]): number {
-    const end = data.indexOf(newline, at);
+    const end = this.#endOfLine(data, at);
     const cutAt = at + this.#maxBytes + 1;
     if (end < 0 && data.length < cutAt) return -1;
     this.#isSkippingLine = end < 0;
@@ -89,6 +91,28 @@ export class SyslogFrames {
     frames.push(data.subarray(at, Math.min(stop, cutAt)));
     return end < 0 ? stop : end + 1;
   }
+
+  /** @returns -1 if the end is missing */
+  #endOfLine(data: Buffer, at: number): number {
+    let lineBreak = data.indexOf(newline, at);
+    // Not beyond the line: else each of many lines would read all of the rest.
+    const nul = this.#endsWithNul
+      ? data.indexOf(0, at)
+      : data.subarray(0, lineBreak < 0 ? data.length : lineBreak).indexOf(0, at);
+    if (this.#endsWithNul) {
+      const last = nul < 0 ? data.length : nul;
+      while (lineBreak >= 0 && !beginsMessage(data, lineBreak + 1)) {
+        lineBreak = data.subarray(0, last).indexOf(newline, lineBreak + 1);
+      }
+    }
+    if (nul < 0 || (lineBreak >= 0 && lineBreak < nul)) return lineBreak;
+    this.#endsWithNul = true;
+    return nul;
+  }
+}
+
+function beginsMessage(data: Buffer, at: number): boolean {
+  return data[at] === less && isDigit(data[at + 1]);
 }
 
 interface Count {
