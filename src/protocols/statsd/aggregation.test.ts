@@ -58,6 +58,11 @@ suite('what lines add up to', () => {
       ['# TYPE a counter', 'a{env="prod"} 2', 'a{a_b="x:y",b="\\"\\\\"} 1'],
     ],
     [
+      'tags in names',
+      ['a,env=prod:1|c', 'a;env=prod:2|c', 'a;b=c:1|c|#d:e', 'x,y:1|c'],
+      ['# TYPE a counter', 'a{env="prod"} 3', 'a{b="c",d="e"} 1', '# TYPE x_y counter', 'x_y 1'],
+    ],
+    [
       'names as of statsd_exporter',
       ['1.http-requests/é:1|c|#1a:b,__name__:c,quantile:d'],
       ['# TYPE _1_http_requests__ counter', '_1_http_requests__{_1a="b"} 1'],

@@ -2,6 +2,7 @@
  * Lines of StatsD (https://github.com/statsd/statsd/blob/master/docs/metric_types.md) with the tags
  * and the several values of DogStatsD
  * (https://docs.datadoghq.com/developers/dogstatsd/datagram_shell): `name:1:2|c|@0.1|#tag:value`.
+ * Tags may also be in the name.
  */
 
 export type MetricType = 'counter' | 'gauge' | 'set' | 'summary';
@@ -28,6 +29,8 @@ const types: ReadonlyMap<string, MetricType> = new Map([
 ]);
 const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const maxTags = 64;
+/** Tags in the name, as of Telegraf (`name,tag=value`) and Graphite (`name;tag=value`). */
+const taggedName = /^([^,;]+)((?:[,;][^,;=]+=[^,;]*)+)$/;
 
 /** @returns undefined if the line is malformed, or an event or a service check of DogStatsD */
 export function parseMetricLine(line: string): MetricLine | undefined {
@@ -40,14 +43,19 @@ export function parseMetricLine(line: string): MetricLine | undefined {
   const isNumber = (value: string) => number.test(value) && Number.isFinite(Number(value));
   if (type !== 'set' && !values.every(isNumber)) return undefined;
   let sampleRate = 1;
-  let labels = '';
+  const [, name = line.slice(0, colon), inName = ''] = taggedName.exec(line.slice(0, colon)) ?? [];
+  const tags = inName === '' ? [] : inName.split(/[,;]/, maxTags).map(toTag);
   for (const section of sections) {
     if (section.startsWith('@')) sampleRate = Number(section.slice(1));
-    if (section.startsWith('#')) labels = toLabels(section.slice(1));
+    if (section.startsWith('#')) tags.push(...section.slice(1).split(',', maxTags));
   }
   if (!(sampleRate > 0 && sampleRate <= 1)) return undefined;
   const scale = word === 'ms' ? 0.001 : 1;
-  return { name: toName(line.slice(0, colon)), type, values, scale, sampleRate, labels };
+  return { name: toName(name), type, values, scale, sampleRate, labels: toLabels(tags) };
+}
+
+function toTag(inName: string): string {
+  return inName.replace('=', ':');
 }
 
 /** As statsd_exporter writes names of metrics and labels. */
@@ -56,9 +64,9 @@ function toName(sent: string): string {
 }
 
 /** Tags without a value, and those whose name is not theirs to set, are left out. */
-function toLabels(tags: string): string {
+function toLabels(tags: readonly string[]): string {
   const labels = new Map<string, string>();
-  for (const tag of tags.split(',', maxTags)) {
+  for (const tag of tags.slice(0, maxTags)) {
     const colon = tag.indexOf(':');
     const name = toName(tag.slice(0, Math.max(colon, 0)));
     const value = tag.slice(colon + 1);
