@@ -27,6 +27,8 @@ test('accepts', () => {
     'application/json',
     'Application/JSON',
     'application/json;charset=utf-8',
+    'application/json; charset=utf8',
+    'application/json; charset=US-ASCII',
     'application/json ; charset="UTF-8"',
     'application/json\t; charset=utf-8;',
   ]) {

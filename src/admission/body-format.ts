@@ -6,6 +6,8 @@ import { AppError } from '../model/errors.ts';
 import type { BodyFormat, ContentCoding, MediaTypeRule, Protocol } from '../model/protocol.ts';
 import type { RequestHeaders } from '../model/request.ts';
 
+/** ASCII is UTF-8 as well; `utf8` is no registered name, and often sent. */
+const utf8Charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii']);
 const noParameters: ReadonlyMap<string, string> = new Map();
 const token = "[!#$%&'*+.^_`|~0-9a-z-]+";
 const mediaTypePattern = new RegExp(`^(${token}/${token})[ \\t]*(;.*)?$`);
@@ -65,7 +67,7 @@ function readParameters(text: string, rule: MediaTypeRule): Map<string, string> 
     if (seen.has(name)) return undefined;
     seen.add(name);
     if (name === 'charset') {
-      if (value !== 'utf-8') return undefined;
+      if (!utf8Charsets.has(value)) return undefined;
       continue;
     }
     const allowed = rule.parameters;

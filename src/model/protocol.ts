@@ -155,7 +155,7 @@ export interface HttpRoute {
 
 /** A request that stores nothing: a client asks for a version, or creates a template. */
 export interface StatusRoute {
-  readonly methods: readonly ('GET' | 'HEAD' | 'POST' | 'PUT')[];
+  readonly methods: readonly ('GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT')[];
   /** Below the receiver's address, or with a leading slash at the root. */
   readonly path: string;
   /** Answered without a token, such as a health check. */

@@ -31,8 +31,6 @@ const fieldNames: ReadonlySet<string> = new Set([
   ...Object.values(eventNames).flat(),
   'service_namespace',
   'labels',
-  'trace_id',
-  'span_id',
 ]);
 
 export function isFieldName(name: string): boolean {

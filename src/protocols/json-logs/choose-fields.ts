@@ -9,6 +9,8 @@ const messageFields = eventNames.message.map(slotOf);
 const severityFields = eventNames.severity.map(slotOf).filter((index) => index !== field.priority);
 const serviceFields = eventNames.service.map(slotOf);
 const hostFields = eventNames.host.map(slotOf);
+const traceIds = { fields: eventNames.trace.map(slotOf), digits: 32 };
+const spanIds = { fields: eventNames.span.map(slotOf), digits: 16 };
 /** In order of precedence. */
 export const timeFields = [field.givenTime, ...eventNames.time.map(slotOf)];
 
@@ -44,6 +46,38 @@ export function chooseHost(slots: EventSlots): number {
 
 export function chooseNamespace(slots: EventSlots): number {
   return isScalar(slots, field.serviceNamespace) ? field.serviceNamespace : -1;
+}
+
+/** @param bytes of which slots are ranges */
+export function chooseTraceId(slots: EventSlots, bytes: Buffer): number {
+  return firstHexId(slots, bytes, traceIds);
+}
+
+/** @param bytes of which slots are ranges */
+export function chooseSpanId(slots: EventSlots, bytes: Buffer): number {
+  return firstHexId(slots, bytes, spanIds);
+}
+
+function firstHexId(slots: EventSlots, bytes: Buffer, { fields, digits }: typeof traceIds): number {
+  for (const index of fields) {
+    const start = slots.start[index]!;
+    const isWhole =
+      slots.kind[index] === slotKind.plainString && slots.end[index]! - start === digits;
+    if (isWhole && isHexId(bytes, start, digits)) return index;
+  }
+  return -1;
+}
+
+/** Whether it is a W3C trace context id: hex digits, not all zero. */
+function isHexId(bytes: Buffer, from: number, digits: number): boolean {
+  let anyBit = 0;
+  for (let i = from; i < from + digits; i += 1) {
+    const digit = bytes[i]!;
+    const lower = digit | 0x20;
+    if (!((digit >= 0x30 && digit <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return false;
+    anyBit |= digit ^ 0x30;
+  }
+  return anyBit !== 0;
 }
 
 /** Text, or a number of an event that is never rejected for a field. */

@@ -7,11 +7,8 @@ const knownKeys: readonly string[] = [
   ...Object.values(eventNames).flat(),
   'service_namespace',
   'labels',
-  'trace_id',
-  'span_id',
-  'trace.id',
-  'span.id',
   'name',
+  'instant.nanoOfSecond',
 ];
 
 /** Slot numbers. */
@@ -32,10 +29,8 @@ export const field = {
   dottedHostname: slotOf('host.hostname'),
   labels: slotOf('labels'),
   timestamp: slotOf('timestamp'),
-  traceId: slotOf('trace_id'),
-  spanId: slotOf('span_id'),
-  dottedTraceId: slotOf('trace.id'),
-  dottedSpanId: slotOf('span.id'),
+  epochSecond: slotOf('instant.epochSecond'),
+  nanoOfSecond: slotOf('instant.nanoOfSecond'),
   /** Filled from beside the event: the time and host of an envelope, and the event as a whole. */
   givenTime: knownKeys.length,
   givenHost: knownKeys.length + 1,

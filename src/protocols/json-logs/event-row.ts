@@ -2,7 +2,7 @@
  * Validates an event and writes it as a `logs/1` row. Canonical keys take precedence over the
  * fields of loggers. Keys without a column become labels.
  */
-import { EpochReader, type EventTime } from '../../codec/event-time.ts';
+import { EpochReader, type EventTime, parseEpoch } from '../../codec/event-time.ts';
 import { parseTimeText } from '../../codec/event-time-text.ts';
 import { unescape } from '../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../codec/key-table.ts';
@@ -19,6 +19,8 @@ import {
   chooseNamespace,
   chooseService,
   chooseSeverity,
+  chooseSpanId,
+  chooseTraceId,
   timeFields,
 } from './choose-fields.ts';
 import { type EventSlots, field, fieldKeys, slotKind } from './event-fields.ts';
@@ -84,8 +86,8 @@ export class EventRowWriter {
     const host = chooseHost(slots);
     const time = this.#chooseTime();
     const namespace = chooseNamespace(slots);
-    const traceId = this.#chooseHexId(field.traceId, field.dottedTraceId, 32);
-    const spanId = this.#chooseHexId(field.spanId, field.dottedSpanId, 16);
+    const traceId = chooseTraceId(slots, this.#bytes);
+    const spanId = chooseSpanId(slots, this.#bytes);
     slots.markUsed(message);
     slots.markUsed(severity);
     slots.markUsed(service);
@@ -136,6 +138,7 @@ export class EventRowWriter {
     const end = this.#slots.end[index]!;
     if (end - start > maxTimeLength) return undefined;
     const kind = this.#slots.kind[index];
+    if (index === field.epochSecond) return this.#readInstant(start, end);
     if (kind === slotKind.number) return this.#epochs.read(this.#bytes, start, end);
     if (kind === slotKind.plainString) return parseTimeText(this.#bytes, start, end);
     if (kind !== slotKind.escapedString) return undefined;
@@ -143,24 +146,15 @@ export class EventRowWriter {
     return parseTimeText(text, 0, unescape(this.#bytes, start, end, text));
   }
 
-  #chooseHexId(canonical: number, alias: number, digits: number): number {
-    if (this.#isHexId(canonical, digits)) return canonical;
-    return this.#isHexId(alias, digits) ? alias : -1;
-  }
-
-  /** Whether its slot has a W3C trace context id: hex digits, not all zero. */
-  #isHexId(index: number, digits: number): boolean {
-    const start = this.#slots.start[index]!;
-    if (this.#slots.kind[index] !== slotKind.plainString) return false;
-    if (this.#slots.end[index]! - start !== digits) return false;
-    let anyBit = 0;
-    for (let i = start; i < start + digits; i += 1) {
-      const digit = this.#bytes[i]!;
-      const lower = digit | 0x20;
-      if (!((digit >= 0x30 && digit <= 0x39) || (lower >= 0x61 && lower <= 0x66))) return false;
-      anyBit |= digit ^ 0x30;
-    }
-    return anyBit !== 0;
+  /** Seconds of Log4j2's `instant`, and the nanoseconds beside them. */
+  #readInstant(start: number, end: number): EventTime | undefined {
+    const { start: starts, end: ends } = this.#slots;
+    const index = field.nanoOfSecond;
+    const seconds = this.#bytes.toString('latin1', start, end);
+    if (this.#slots.kind[index] !== slotKind.number) return parseEpoch(seconds);
+    const nanos = this.#bytes.toString('latin1', starts[index], ends[index]);
+    this.#slots.markUsed(index);
+    return parseEpoch(`${seconds}.${nanos.padStart(9, '0')}`);
   }
 
   readonly #keepAsLabel = (index: number): void => {

@@ -2,8 +2,9 @@
  * Events of Splunk's HTTP Event Collector: an envelope with time, host and source around a text or
  * an object (docs.splunk.com, "Format events for HTTP Event Collector").
  */
-import { openBrace, skipValue } from '../../../codec/json-scanner.ts';
+import { openBrace, quote, skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
+import { chooseMessage } from '../choose-fields.ts';
 import type { OpenSource } from '../event-source.ts';
 import { field, slotKind } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
@@ -13,22 +14,41 @@ import { type TakeMember, walkMembers } from '../json-walk.ts';
 const member = { time: 0, host: 1, event: 2, fields: 3 } as const;
 const envelopeTable = createKeyTable(Object.keys(member));
 const messageTable = createKeyTable(['message']);
+const line = Buffer.from('line');
+const lineTable = createKeyTable(['line']);
 
 /** The members of an event are fields, as are those of `fields`. Others are labels. */
 export const openHecEvents: OpenSource = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, documents);
 
-  /** Loggers of Splunk have what was logged as the message: if it is an object, its members. */
+  /** Of the text of a line, until it is known whether the event has a message. */
+  let lineAt = -1;
+
+  /**
+   * Loggers of Splunk have what was logged as the message, Docker as the line: if it is an object,
+   * its members.
+   */
   const takeEventMember: TakeMember = (source, start, end, at) => {
-    const isLogged = bytes[at] === openBrace && findKey(messageTable, source, start, end) >= 0;
-    return isLogged ? reader.readMore(at) : reader.readValue(source, start, end, at);
+    const isLine = findKey(lineTable, source, start, end) >= 0;
+    const isLogged = isLine || findKey(messageTable, source, start, end) >= 0;
+    if (isLogged && bytes[at] === openBrace) return reader.readMore(at);
+    if (!isLine || bytes[at] !== quote) return reader.readValue(source, start, end, at);
+    lineAt = at;
+    return skipValue(bytes, at, maxDepth - 1);
   };
+
+  function readEventObject(at: number): number {
+    lineAt = -1;
+    const end = walkMembers(bytes, at, takeEventMember);
+    if (lineAt < 0) return end;
+    if (chooseMessage(slots) < 0) reader.readField(field.message, lineAt);
+    else reader.readLabel(line, 0, line.length, lineAt);
+    return end;
+  }
 
   function readEvent(at: number): number {
     const isObject = bytes[at] === openBrace;
-    const end = isObject
-      ? walkMembers(bytes, at, takeEventMember)
-      : reader.readField(field.message, at);
+    const end = isObject ? readEventObject(at) : reader.readField(field.message, at);
     // An object without a message is its own message.
     if (isObject || !slots.isAbsent(field.message)) {
       slots.set(field.whole, slotKind.other, at, end);

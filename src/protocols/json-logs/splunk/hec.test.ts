@@ -108,6 +108,43 @@ suite('an object that was logged, as Splunk’s loggers send it', () => {
   });
 });
 
+suite('lines of Docker', () => {
+  test('as text', async () => {
+    const event = { line: 'paid', source: 'stdout', tag: 'shop/a1' };
+    const [row] = await rowsOf({ time: '1795341600.123456', host: 'web-1', event });
+    assert.deepEqual([row?.body, row?.host], ['paid', 'web-1']);
+    assert.equal(row?.timestamp, 1_795_341_600_123_456_000n);
+    const labels = { source: 'stdout', tag: 'shop/a1' };
+    assert.deepEqual(row.logAttributes, new Map(Object.entries(labels)));
+  });
+
+  test('as JSON', async () => {
+    const line = { msg: 'paid', level: 'warn' };
+    const [row] = await rowsOf({ event: { line, source: 'stdout' } });
+    assert.deepEqual([row?.body, row?.severityText], ['paid', 'WARN']);
+  });
+
+  test('that are the place in a source', async () => {
+    const [row] = await rowsOf({ event: { line: '42', message: 'paid' } });
+    assert.equal(row?.body, 'paid');
+    assert.deepEqual(row.logAttributes, new Map([['line', '42']]));
+  });
+});
+
+test('an event of the OpenTelemetry Collector', async () => {
+  const fields = {
+    'otel.log.severity.number': 13,
+    'otel.log.severity.text': 'WARN',
+    'service.name': 'shop',
+    trace_id: '0af7651916cd43dd8448eb211c80319c',
+  };
+  const [row] = await rowsOf({ time: 1795341600.123, host: 'web-1', event: 'slow', fields });
+  assert.deepEqual(
+    [row?.body, row?.severityText, row?.serviceName, row?.traceId],
+    ['slow', 'WARN', 'shop', fields.trace_id],
+  );
+});
+
 suite('an event without a message is its own message', () => {
   const cases: [event: unknown, message: string][] = [
     [{ a: { b: 1 } }, '{"a":{"b":1}}'],

@@ -107,7 +107,7 @@ export function createSplunkHec(config: Config): [events: Protocol, raw: Protoco
         description: eventDescription,
       },
       mediaTypes: [{ name: json }],
-      decode: (body, _format, { limits }) => decodeEvents([withData(body)].values(), limits),
+      decode: (body, _format, { limits }) => decodeEvents(withData(body), limits),
     },
     {
       ...shared,
@@ -119,8 +119,10 @@ export function createSplunkHec(config: Config): [events: Protocol, raw: Protoco
         description: rawDescription,
       },
       mediaTypes: [{ name: 'text/plain' }],
-      decode: (body, _format, { limits, target }) =>
-        decodeLines(eachPiece(withData(body), 'text', toMetadata(target)), limits),
+      decode: (body, _format, { limits, target }) => {
+        const metadata = toMetadata(target);
+        return decodeLines(withData(body), limits, (text) => eachPiece(text, 'text', metadata));
+      },
     },
   ];
 }
@@ -168,12 +170,19 @@ function statusRoutesBelow(path: string): StatusRoute[] {
     needsNoToken: true,
     answer: () => toReply(200, { text: 'HEC is healthy', code: 17 }),
   });
+  // Docker asks whether its address takes events before it starts a container.
+  const check: StatusRoute = {
+    methods: ['OPTIONS'],
+    path: `${path}/event/1.0`,
+    needsNoToken: true,
+    answer: () => ({ status: 200, contentType: undefined, body: '' }),
+  };
   const ack = (suffix: string): StatusRoute => ({
     methods: ['POST'],
     path: `${path}/ack${suffix}`,
     answer: (_target, body) => toReply(200, { acks: acknowledge(body) }),
   });
-  return [health(''), health('/1.0'), ack(''), ack('/1.0')];
+  return [health(''), health('/1.0'), check, ack(''), ack('/1.0')];
 }
 
 /** Events are durable before their id is sent, so that every id is acknowledged. */
