@@ -124,7 +124,8 @@ function escapeLength(bytes: Uint8Array, at: number): 2 | 6 {
   return 6;
 }
 
-function hexDigit(byte: number): number {
+/** @returns -1 for another byte */
+export function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const lower = byte | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
@@ -207,9 +208,9 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
       return (end < 0 ? ~end : end) + 1;
     }
     case openBrace:
-      return skipObject(bytes, enter(bytes, at, depth), depth - 1);
+      return skipObject(bytes, enterValue(bytes, at, depth), depth - 1);
     case openBracket:
-      return skipArray(bytes, enter(bytes, at, depth), depth - 1);
+      return skipArray(bytes, enterValue(bytes, at, depth), depth - 1);
     default:
       return skipScalar(bytes, at);
   }
@@ -229,7 +230,12 @@ export function skipScalar(bytes: Uint8Array, at: number): number {
   }
 }
 
-function enter(bytes: Uint8Array, at: number, depth: number): number {
+/**
+ * Enters an object or array.
+ * @param depth allowed levels of nesting, with this one
+ * @throws AppError `malformed` if there are none
+ */
+export function enterValue(bytes: Uint8Array, at: number, depth: number): number {
   if (depth <= 0) {
     throw new AppError(
       'malformed',

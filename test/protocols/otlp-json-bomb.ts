@@ -3,7 +3,7 @@
  * the growth of memory.
  */
 import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
-import { openJsonLogs } from '../../src/protocols/otlp/json-logs-reader.ts';
+import { readJsonLogs } from '../../src/protocols/otlp/json-logs.ts';
 import { AppError } from '../../src/model/errors.ts';
 
 /** Output of the process. */
@@ -55,7 +55,7 @@ if (import.meta.main) {
   const before = process.resourceUsage().maxRSS;
   let outcome: number | string;
   try {
-    outcome = (await createLogsDecoder()(body, openJsonLogs, limits)).rows;
+    outcome = (await createLogsDecoder()(body, readJsonLogs, limits)).rows;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     outcome = error.code;

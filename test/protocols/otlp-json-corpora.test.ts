@@ -7,10 +7,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Batch } from '../../src/model/batch.ts';
-import { createLogsDecoder, type OpenLogsReader } from '../../src/protocols/otlp/decode.ts';
-import { openJsonLogs } from '../../src/protocols/otlp/json-logs-reader.ts';
-import { jsonWarnings } from '../../src/protocols/otlp/json-scalars.ts';
-import { openProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
+import { createLogsDecoder, type ReadLogs } from '../../src/protocols/otlp/decode.ts';
+import { jsonWarnings } from '../../src/protocols/otlp/json-fields.ts';
+import { readJsonLogs } from '../../src/protocols/otlp/json-logs.ts';
+import { readProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
 import { encodeLogsRequest, type LogsRequest } from './otlp-proto.ts';
 import { type LogRow, readLogRows } from './read-log-rows.ts';
 
@@ -23,7 +23,7 @@ const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
 const decoder = createLogsDecoder();
 
 /** @param warnings expected from the decoder. */
-function decodeNow(body: Buffer, open: OpenLogsReader, warnings: readonly string[] = []): Batch {
+function decodeNow(body: Buffer, open: ReadLogs, warnings: readonly string[] = []): Batch {
   const batch = decoder(body, open, limits);
   assert.ok(!(batch instanceof Promise));
   assert.deepEqual([...(batch.warnings?.keys() ?? [])], warnings);
@@ -79,13 +79,13 @@ describe('examples of opentelemetry-proto', { skip }, () => {
   for (const [file, expected] of cases) {
     test(`${file} reads as written, the same as in protobuf`, () => {
       const json = readFileSync(`${examples}/${file}`);
-      const batch = decodeNow(json, openJsonLogs);
+      const batch = decodeNow(json, readJsonLogs);
       const rows = readLogRows(batch.payload);
       assert.equal(rows.length, 1);
       for (const [name, value] of Object.entries(expected)) {
         assert.deepEqual(rows[0]![name as keyof LogRow], value, name);
       }
-      const ofProtobuf = decodeNow(encodeLogsRequest(toRequest(json)), openProtobufLogs);
+      const ofProtobuf = decodeNow(encodeLogsRequest(toRequest(json)), readProtobufLogs);
       assert.deepEqual(batch.payload, ofProtobuf.payload);
     });
   }
@@ -93,7 +93,7 @@ describe('examples of opentelemetry-proto', { skip }, () => {
   test('rejects metrics and traces', () => {
     for (const file of ['metrics.json', 'trace.json']) {
       const body = readFileSync(`${examples}/${file}`);
-      assert.equal(decodeNow(body, openJsonLogs, [jsonWarnings.otherSignal]).rows, 0);
+      assert.equal(decodeNow(body, readJsonLogs, [jsonWarnings.notLogs]).rows, 0);
     }
   });
 });

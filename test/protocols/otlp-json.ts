@@ -29,9 +29,15 @@ const junk = [
   '[[1,{"key":"a"}],"\\u0000"]',
   '{"logRecords":[{"body":{}}],"a":-1.5e-3}',
 ];
-/** Positions where other content would make the body malformed. */
-const lists = ['[]', 'null', '[null,{}]'];
+/** Repeated lists are joined. */
+const emptyLists = ['[]', 'null'];
 const severityNames = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+
+/** What may precede a repeated key. The text of a time would be kept as an attribute. */
+function replaced([key, json]: Written): readonly string[] {
+  if (json.startsWith('[')) return emptyLists;
+  return key.endsWith('UnixNano') ? junk.filter((text) => !text.startsWith('"')) : junk;
+}
 
 class JsonForms {
   #state: number;
@@ -123,9 +129,9 @@ class JsonForms {
     if (this.#oneIn(6)) written.push([`x${this.#below(9)}`, this.#pick(junk)]);
     if (this.#oneIn(3)) this.#shuffle(written);
     const [repeated] = written;
-    // The last of repeated keys wins; null counts as absent.
+    // The last of repeated values counts; null counts as absent.
     if (repeated !== undefined && repeated[1] !== 'null' && this.#oneIn(12)) {
-      written.unshift([repeated[0], this.#pick(repeated[1].startsWith('[') ? lists : junk)]);
+      written.unshift([repeated[0], this.#pick(replaced(repeated))]);
     }
     const texts = written.map(
       ([key, json]) => `${this.#quote(key)}${this.#space()}:${this.#space()}${json}`,

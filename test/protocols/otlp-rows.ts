@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError, type ErrorCode } from '../../src/model/errors.ts';
 import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
-import { openProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
+import { readProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
 import { bytesField } from '../harness/proto-wire.ts';
 import { type AnyValue, encodeLogsRequest, type KeyValue, type LogRecord } from './otlp-proto.ts';
 import { type LogRow, readLogRows } from './read-log-rows.ts';
@@ -13,13 +13,13 @@ const decoder = createLogsDecoder();
 
 /** @param body small enough for one slice. */
 export function decodeNow(body: Buffer): Batch {
-  const batch = decoder(body, openProtobufLogs, limits);
+  const batch = decoder(body, readProtobufLogs, limits);
   assert.ok(!(batch instanceof Promise));
   return batch;
 }
 
 export async function decodeInTurns(body: Buffer): Promise<Batch> {
-  return decoder(body, openProtobufLogs, limits);
+  return decoder(body, readProtobufLogs, limits);
 }
 
 /** A request of one record. */

@@ -6,8 +6,8 @@ import { encodeLogsRequest } from '../../../test/protocols/otlp-proto.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { AppError } from '../../model/errors.ts';
 import { createLogsDecoder } from './decode.ts';
-import { openJsonLogs } from './json-logs-reader.ts';
-import { openProtobufLogs } from './protobuf-logs.ts';
+import { readJsonLogs } from './json-logs.ts';
+import { readProtobufLogs } from './protobuf-logs.ts';
 
 const limits = { maxEvents: 1 << 20, maxDepth: 4, maxRejections: 3 };
 const million = 1 << 20;
@@ -53,7 +53,7 @@ describe('concurrent bodies', () => {
     ] as const;
     const batches = await Promise.all(
       requests.map(async ([name, records]) =>
-        decode(requestOf(name, records), openProtobufLogs, limits),
+        decode(requestOf(name, records), readProtobufLogs, limits),
       ),
     );
     for (const [i, [name, records]] of requests.entries()) {
@@ -68,13 +68,13 @@ describe('concurrent bodies', () => {
     const decode = createLogsDecoder();
     const broken = Buffer.concat([requestOf('broken', 9000), Buffer.from([0x0e])]);
     const results = await Promise.allSettled([
-      decode(broken, openProtobufLogs, limits),
-      decode(requestOf('whole', 9000), openProtobufLogs, limits),
+      decode(broken, readProtobufLogs, limits),
+      decode(requestOf('whole', 9000), readProtobufLogs, limits),
     ]);
     assert.ok(results[0].status === 'rejected' && results[0].reason instanceof AppError);
     assert.ok(results[1].status === 'fulfilled' && results[1].value.rows === 9000);
     for (let i = 0; i < 3; i += 1) {
-      const batch = await decode(requestOf('next', 2), openProtobufLogs, limits);
+      const batch = await decode(requestOf('next', 2), readProtobufLogs, limits);
       assert.deepEqual([batch.rows, readLogRows(batch.payload).length], [2, 2]);
       assert.deepEqual(batch.warnings, new Map());
     }
@@ -95,7 +95,7 @@ describe('a million tiny messages', () => {
   for (const [name, body, rows] of cases) {
     test(`${name} yields to others and releases its memory`, async () => {
       const decode = createLogsDecoder();
-      const decoding = decode(body, openProtobufLogs, limits);
+      const decoding = decode(body, readProtobufLogs, limits);
       assert.ok(decoding instanceof Promise);
       assert.ok((await countTurns(decoding)) > 30);
       const batch = await decoding;
@@ -115,8 +115,8 @@ describe('a million tiny messages', () => {
       ],
     };
     const bodies = [
-      [encodeLogsRequest(logs), openProtobufLogs],
-      [Buffer.from(JSON.stringify(logs)), openJsonLogs],
+      [encodeLogsRequest(logs), readProtobufLogs],
+      [Buffer.from(JSON.stringify(logs)), readJsonLogs],
     ] as const;
     for (const [body, open] of bodies) {
       const decoding = createLogsDecoder()(body, open, limits);
@@ -138,7 +138,7 @@ describe('a million tiny messages', () => {
     const records = Buffer.alloc(2 * million, emptyRecord);
     const body = bytesField(1, Buffer.concat([bytesField(1, attribute), bytesField(2, records)]));
     await assert.rejects(
-      async () => decode(body, openProtobufLogs, limits),
+      async () => decode(body, readProtobufLogs, limits),
       (error) => error instanceof AppError && error.code === 'too_large',
     );
   });

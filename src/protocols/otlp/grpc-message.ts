@@ -28,7 +28,7 @@ export function unframe(body: Buffer, { coding }: Pick<BodyFormat, 'coding'>): U
   }
   if (flag === 0) return { message, coding: 'identity' };
   if (coding === 'identity') {
-    throw malformed('its frame says compressed, but grpc-encoding names no compression');
+    throw malformed('its frame is marked compressed, but grpc-encoding names no compression');
   }
   return { message, coding };
 }

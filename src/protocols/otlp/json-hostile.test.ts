@@ -7,11 +7,11 @@ import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { createLogsDecoder } from './decode.ts';
-import { openJsonLogs } from './json-logs-reader.ts';
+import { readJsonLogs } from './json-logs.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
 const decoder = createLogsDecoder();
-const decode = (body: string | Buffer) => decoder(Buffer.from(body), openJsonLogs, limits);
+const decode = (body: string | Buffer) => decoder(Buffer.from(body), readJsonLogs, limits);
 
 function decodeNow(body: string | Buffer): Batch {
   const batch = decode(body);
@@ -47,12 +47,12 @@ describe('limits nesting', () => {
   test('does not overflow the stack at the largest limit', () => {
     const deepest = { ...limits, maxDepth: 1000 };
     for (const body of [list(370), unknown(1400)]) {
-      const batch = decoder(Buffer.from(body), openJsonLogs, deepest);
+      const batch = decoder(Buffer.from(body), readJsonLogs, deepest);
       assert.ok(!(batch instanceof Promise));
       assert.equal(batch.rows, 1);
     }
     for (const body of [list(1000), unknown(5000)]) {
-      assert.throws(() => decoder(Buffer.from(body), openJsonLogs, deepest), AppError);
+      assert.throws(() => decoder(Buffer.from(body), readJsonLogs, deepest), AppError);
     }
   });
 });

@@ -1,8 +1,8 @@
-/** 64-bit integers compared with BigInt, and decimals with the text that JavaScript writes. */
+/** 64-bit integers compared with BigInt. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { Integer64, isShortestDecimal, isShortestInteger } from './json-number.ts';
+import { Integer64 } from './json-number.ts';
 
 const integer = new Integer64();
 
@@ -81,36 +81,5 @@ describe('integers', () => {
   test('below -2^63 fits none of them', () => {
     assert.ok(integer.read(Buffer.from('-9223372036854775809'), 0, 20));
     assert.ok(!integer.isSigned && !integer.isUnsigned);
-  });
-});
-
-describe('isShortest', () => {
-  const isShortest = (text: string) => {
-    const bytes = Buffer.from(`1${text}1`);
-    const end = bytes.length - 1;
-    return isShortestInteger(bytes, 1, end) || isShortestDecimal(bytes, 1, end);
-  };
-
-  test('recognises shortest forms', () => {
-    for (const text of ['0', '7', '-7', '637.704', '-0.5', '0.000001', '12345678901234', '10']) {
-      assert.ok(isShortest(text), text);
-    }
-  });
-
-  test('excludes other forms', () => {
-    const others = ['-0', '00', '01', '-01', '1.0', '0.0', '0.0000001', '1e3', '1.', '.5', '', '-'];
-    for (const text of [...others, '1.2.3', '00.5', '1234567890123456', 'NaN', '1.50', '-.5']) {
-      assert.ok(!isShortest(text), text);
-    }
-  });
-
-  test('agrees with the text that JavaScript writes', () => {
-    const digits = fc.stringMatching(/^-?\d{1,16}(\.\d{1,10})?$/);
-    fc.assert(
-      fc.property(digits, (text) => {
-        if (isShortest(text)) assert.equal(String(Number(text)), text);
-      }),
-      { numRuns: 5000 },
-    );
   });
 });

@@ -9,8 +9,6 @@ const maxHalf = 0xffff_ffff;
 const signBit = 0x8000_0000;
 const minus = 0x2d;
 const zero = 0x30;
-const nine = 0x39;
-const point = 0x2e;
 /** Longer decimals are rejected. */
 const maxDecimalBytes = 64;
 const maxQuickDigits = 19;
@@ -113,38 +111,4 @@ function toUint64(text: string): bigint | undefined {
   if (digits.length + exponent > maxUint64Digits) return undefined;
   const value = BigInt(`${digits}${'0'.repeat(exponent)}`);
   return value <= maxUint64 ? value : undefined;
-}
-
-/** A decimal of up to this many digits is the shortest form of its double. */
-const exactDigits = 15;
-/** With more zeros after the point JavaScript writes an exponent. */
-const maxLeadingZeros = 5;
-
-/**
- * Whether JavaScript would write the integer with the same digits, so that they can be copied. May
- * return false for longer ones of which this is true.
- */
-export function isShortestInteger(bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start] === minus ? start + 1 : start;
-  if (end === first || end - first > exactDigits) return false;
-  if (bytes[first] === zero) return end - start === 1;
-  return skipDigits(bytes, first, end) === end;
-}
-
-/** Like `isShortestInteger`, for a number with a fraction. */
-export function isShortestDecimal(bytes: Buffer, start: number, end: number): boolean {
-  const first = bytes[start] === minus ? start + 1 : start;
-  if (end - first > exactDigits) return false;
-  const pointAt = skipDigits(bytes, first, end);
-  if (pointAt === first || bytes[pointAt] !== point || bytes[end - 1] === zero) return false;
-  if (pointAt + 1 === end || skipDigits(bytes, pointAt + 1, end) !== end) return false;
-  if (bytes[first] !== zero) return true;
-  // The last digit is not zero.
-  const hasFewZeros = bytes[pointAt + 1] !== zero || end - pointAt - 2 <= maxLeadingZeros;
-  return pointAt === first + 1 && hasFewZeros;
-}
-
-function skipDigits(bytes: Buffer, at: number, end: number): number {
-  while (at < end && bytes[at]! >= zero && bytes[at]! <= nine) at += 1;
-  return at;
 }

@@ -11,14 +11,14 @@ import {
 } from '../../../test/protocols/otlp-proto.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import type { Batch } from '../../model/batch.ts';
-import { createLogsDecoder, type OpenLogsReader } from './decode.ts';
-import { openJsonLogs } from './json-logs-reader.ts';
-import { openProtobufLogs } from './protobuf-logs.ts';
+import { createLogsDecoder, type ReadLogs } from './decode.ts';
+import { readJsonLogs } from './json-logs.ts';
+import { readProtobufLogs } from './protobuf-logs.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
 const decoder = createLogsDecoder();
 
-function decodeNow(body: Buffer, open: OpenLogsReader): Batch {
+function decodeNow(body: Buffer, open: ReadLogs): Batch {
   const batch = decoder(body, open, limits);
   assert.ok(!(batch instanceof Promise));
   return batch;
@@ -114,8 +114,8 @@ test('accepts the maximum of elements in both encodings and rejects one more', a
     [100_001, 1],
   ] as const) {
     const logs = logsOf(elements);
-    const ofProtobuf = await decoder(encodeLogsRequest(logs), openProtobufLogs, limits);
-    const ofJson = await decoder(Buffer.from(JSON.stringify(logs)), openJsonLogs, limits);
+    const ofProtobuf = await decoder(encodeLogsRequest(logs), readProtobufLogs, limits);
+    const ofJson = await decoder(Buffer.from(JSON.stringify(logs)), readJsonLogs, limits);
     assert.equal(ofJson.rejectedCount, rejected);
     assert.deepEqual(ofJson.rejected, ofProtobuf.rejected);
     assert.equal(Buffer.compare(ofJson.payload, ofProtobuf.payload), 0);
@@ -125,8 +125,8 @@ test('accepts the maximum of elements in both encodings and rejects one more', a
 test('decodes JSON and protobuf to the same rows', () => {
   fc.assert(
     fc.property(request as fc.Arbitrary<LogsRequest>, fc.integer(), (logs, seed) => {
-      const ofProtobuf = decodeNow(encodeLogsRequest(logs), openProtobufLogs);
-      const ofJson = decodeNow(Buffer.from(writeLogsJson(logs, seed)), openJsonLogs);
+      const ofProtobuf = decodeNow(encodeLogsRequest(logs), readProtobufLogs);
+      const ofJson = decodeNow(Buffer.from(writeLogsJson(logs, seed)), readJsonLogs);
       assert.equal(ofJson.rows, ofProtobuf.rows);
       if (Buffer.compare(ofJson.payload, ofProtobuf.payload) === 0) return;
       assert.deepEqual(readLogRows(ofJson.payload), readLogRows(ofProtobuf.payload));

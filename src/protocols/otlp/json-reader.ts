@@ -6,6 +6,7 @@ import {
   closeBrace,
   closeBracket,
   comma,
+  enterValue,
   expectColon,
   failAt,
   openBrace,
@@ -39,7 +40,7 @@ export function createObjectKeys(
 }
 
 /** Results of `firstKey` and `nextKey` besides the index of a key. */
-export const unknownKey = -1;
+const unknownKey = -1;
 /** A key that differs in case or underscores: `log_records`, `LogRecords`. */
 export const misspeltKey = -2;
 export const noMoreKeys = -3;
@@ -51,13 +52,16 @@ export class JsonReader {
   readonly bytes: Buffer;
   /** Position: at the first byte of a value, or right after a value. */
   at: number;
-  /** Number of repeated keys, as counted by `meet`. The last value counts. */
+  /** Number of repeated keys, as counted by `meet`. */
   repeatedKeys = 0;
   readonly #view: DataView;
+  /** Further levels of nesting allowed at the cursor. */
+  #levels: number;
 
-  constructor(bytes: Buffer, at: number) {
+  constructor(bytes: Buffer, at: number, levels: number) {
     this.bytes = bytes;
     this.at = at;
+    this.#levels = levels;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
@@ -88,10 +92,8 @@ export class JsonReader {
    * @throws AppError `malformed`, like every method
    */
   firstKey(keys: ObjectKeys): number {
-    const at = skipSpace(this.bytes, this.at + 1);
-    if (this.bytes[at] !== closeBrace) return this.#readKey(at, keys);
-    this.at = at + 1;
-    return noMoreKeys;
+    const at = this.#enter();
+    return this.bytes[at] === closeBrace ? this.#leaveObject(at) : this.#readKey(at, keys);
   }
 
   /** After a value: moves to the next value of the object, or leaves the object. */
@@ -100,8 +102,7 @@ export class JsonReader {
     const byte = this.bytes[at];
     if (byte === comma) return this.#readKey(skipSpace(this.bytes, at + 1), keys);
     if (byte !== closeBrace) failAt(this.bytes, at, "',' or '}'");
-    this.at = at + 1;
-    return noMoreKeys;
+    return this.#leaveObject(at);
   }
 
   /**
@@ -117,10 +118,10 @@ export class JsonReader {
 
   /** Enters the array at the cursor. @returns whether it has an element */
   firstElement(): boolean {
-    const at = skipSpace(this.bytes, this.at + 1);
-    const isEmpty = this.bytes[at] === closeBracket;
-    this.at = isEmpty ? at + 1 : at;
-    return !isEmpty;
+    const at = this.#enter();
+    if (this.bytes[at] === closeBracket) return this.#leaveArray(at);
+    this.at = at;
+    return true;
   }
 
   nextElement(): boolean {
@@ -131,13 +132,11 @@ export class JsonReader {
       return true;
     }
     if (byte !== closeBracket) failAt(this.bytes, at, "',' or ']'");
-    this.at = at + 1;
-    return false;
+    return this.#leaveArray(at);
   }
 
-  /** Skips a value. @param depth allowed levels of nesting */
-  skip(depth: number): void {
-    this.at = skipValue(this.bytes, this.at, depth);
+  skip(): void {
+    this.at = skipValue(this.bytes, this.at, this.#levels);
   }
 
   /** Skips a number, true, false or null. */
@@ -153,6 +152,24 @@ export class JsonReader {
     const scanned = scanText(this.bytes, this.#view, this.at + 1);
     this.at = (scanned < 0 ? ~scanned : scanned) + 1;
     return scanned;
+  }
+
+  #enter(): number {
+    const at = enterValue(this.bytes, this.at, this.#levels);
+    this.#levels -= 1;
+    return at;
+  }
+
+  #leaveObject(at: number): typeof noMoreKeys {
+    this.#levels += 1;
+    this.at = at + 1;
+    return noMoreKeys;
+  }
+
+  #leaveArray(at: number): false {
+    this.#levels += 1;
+    this.at = at + 1;
+    return false;
   }
 
   #readKey(at: number, keys: ObjectKeys): number {

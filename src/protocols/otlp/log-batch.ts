@@ -13,6 +13,7 @@ import {
   LogResource,
   LogScope,
   logWarnings,
+  timeKeys,
   type TimeSlot,
   WarningCounts,
 } from './log-record.ts';
@@ -22,9 +23,6 @@ import { maxElements } from './value-text.ts';
 
 /** Attributes that Weir adds unless the sender uses the key. */
 const droppedKey = Buffer.from('otel.dropped_attributes_count');
-/** Times as sent, if they cannot be the time of the row. */
-const timeKey = Buffer.from('otel.time_unix_nano');
-const observedTimeKey = Buffer.from('otel.observed_time_unix_nano');
 
 const mebibyte = 1024 * 1024;
 /** Limit on rows per byte of the body: rows repeat their resource and scope. */
@@ -105,9 +103,9 @@ export class LogBatch {
     if (record.texts.hasTooManyElements) {
       return this.#reject(`the record has more than ${maxElements} elements in arrays and maps`);
     }
-    const time = this.#readTime(record.time, this.#time, timeKey);
-    const observed = this.#readTime(record.observedTime, this.#observedTime, observedTimeKey);
-    const hasNoTime = isAbsent(record.time);
+    const time = this.#readTime(record.time, this.#time, timeKeys.time);
+    const observed = this.#readTime(record.observedTime, this.#observedTime, timeKeys.observedTime);
+    const hasNoTime = record.time.high === 0 && record.time.low === 0;
     if (record.severityNumber < 0 || record.severityNumber > maxSeverityNumber) {
       this.warnings.add(logWarnings.severityNumber);
     }
@@ -176,12 +174,6 @@ export class LogBatch {
   /** @returns undefined = use the time of receipt; a time as sent is kept as an attribute */
   #readTime(slot: TimeSlot, time: LogTime, key: Buffer): LogTime | undefined {
     const { attributes, texts } = this.record;
-    if (slot.unreadable.length > 0) {
-      this.warnings.add(logWarnings.timeForm);
-      const { source, start, end } = slot.unreadable;
-      attributes.set(attributes.addOwn(key), source, start, end);
-      return undefined;
-    }
     const verdict = time.read(slot.high, slot.low);
     if (verdict === 'exact') return time;
     if (verdict === 'absent') return undefined;
@@ -217,8 +209,4 @@ function checkElements({ texts }: Attributed): void {
     `cannot accept a resource or scope with more than ${maxElements} elements in arrays and ` +
       'maps: send smaller values',
   );
-}
-
-function isAbsent({ high, low, unreadable }: TimeSlot): boolean {
-  return high === 0 && low === 0 && unreadable.length === 0;
 }

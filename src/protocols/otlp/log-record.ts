@@ -35,6 +35,11 @@ export class TextSlot {
   get length(): number {
     return this.end - this.start;
   }
+
+  /** As a string, if it is ASCII. */
+  latin1(): string {
+    return this.source.toString('latin1', this.start, this.end);
+  }
 }
 
 /** A uint64 of Unix ns; 0 = absent. */
@@ -43,19 +48,22 @@ export class TimeSlot {
   high = 0;
   /** Lower half, unsigned. */
   low = 0;
-  /** The text sent if it is not a uint64; else empty. */
-  readonly unreadable = new TextSlot();
 
   set(high: number, low: number): void {
     this.high = high;
     this.low = low;
-    this.unreadable.clear();
   }
 
   clear(): void {
     this.set(0, 0);
   }
 }
+
+/** Attributes with times as sent, if they cannot be the time of the row. */
+export const timeKeys = {
+  time: Buffer.from('otel.time_unix_nano'),
+  observedTime: Buffer.from('otel.observed_time_unix_nano'),
+} as const;
 
 /** A trace or span id as lower-case hex digits. */
 export class IdSlot {
@@ -191,9 +199,9 @@ export class LogRecord implements Attributed {
  * message of a full success.
  */
 export const logWarnings = {
-  timeUnit: 'time not in nanoseconds, read in the unit its magnitude speaks for',
+  timeUnit: 'time not in nanoseconds, read in the unit that fits its magnitude',
   timeRange: 'time outside 1970 to 2149, replaced by the time of receipt',
-  timeForm: 'time that is no unsigned 64-bit integer, replaced by the time of receipt',
+  timeForm: 'time that is no unsigned 64-bit integer, kept as an attribute',
   severityNumber: 'severity number outside 0 to 24, clamped',
   badId: 'trace or span id of a wrong form, left out',
   idNotation: 'trace or span id in another notation, decoded',

@@ -6,9 +6,9 @@ import type { Config } from '../../config/schema.ts';
 import type { Protocol } from '../../model/protocol.ts';
 import { createLogsDecoder } from './decode.ts';
 import { description } from './describe.ts';
-import { openJsonLogs } from './json-logs-reader.ts';
+import { readJsonLogs } from './json-logs.ts';
 import { grpcParts, httpParts, isJson } from './otlp-parts.ts';
-import { openProtobufLogs } from './protobuf-logs.ts';
+import { readProtobufLogs } from './protobuf-logs.ts';
 import { createReplies } from './reply.ts';
 
 /** The body as sent, inflated, and its rows twice while they are appended to the queue. */
@@ -25,7 +25,7 @@ export function createOtlpHttp({ ingest }: Config): Protocol {
     http: { path: 'otlp/v1/logs', prefix: 'otlp', description },
     heapBytesPerBodyByte,
     decode: (body, format, { limits }) =>
-      decode(body, isJson(format) ? openJsonLogs : openProtobufLogs, limits),
+      decode(body, isJson(format) ? readJsonLogs : readProtobufLogs, limits),
     reply: replies.toHttp,
   };
 }
@@ -37,7 +37,7 @@ export function createOtlpGrpc({ ingest }: Config): Protocol {
     name: 'otlp_grpc',
     grpcMethod: 'opentelemetry.proto.collector.logs.v1.LogsService/Export',
     heapBytesPerBodyByte,
-    decode: (body, _format, { limits }) => decode(body, openProtobufLogs, limits),
+    decode: (body, _format, { limits }) => decode(body, readProtobufLogs, limits),
     reply: replies.toGrpc,
   };
 }

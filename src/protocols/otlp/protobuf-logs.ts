@@ -6,12 +6,11 @@
  */
 import { AppError } from '../../model/errors.ts';
 import { ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
-import type { DecodeLimits } from '../../model/protocol.ts';
-import type { LogsReader } from './decode.ts';
+import type { Slices } from './decode.ts';
 import type { LogBatch } from './log-batch.ts';
-import { type IdSlot, logWarnings, type TextSlot } from './log-record.ts';
+import { logWarnings, type TextSlot } from './log-record.ts';
 import { maxRowBytes } from './log-row.ts';
-import { ProtobufValues } from './protobuf-values.ts';
+import { ProtobufValues, type ValuesOptions } from './protobuf-values.ts';
 
 /** Cost of a turn in bytes read, and of a single field. */
 const turnCost = 512 * 1024;
@@ -53,138 +52,94 @@ const recordTags = {
 /** Field numbers of records: in spans and metrics they have other types. */
 const recordFields = new Set(Object.values(recordTags).map((tag) => tag >>> 3));
 
-/** The message being read, and for which purpose. */
-const stage = { request: 0, resource: 1, scopeLogs: 2, scope: 3, logRecords: 4 } as const;
-
-/** A message that is read twice. */
-interface Span {
-  start: number;
-  end: number;
+/** @param batch started @throws AppError `malformed` | `too_large` */
+export function readProtobufLogs(body: Buffer, batch: LogBatch, options: ValuesOptions): Slices {
+  return new ProtobufLogsReader(body, batch, options).read();
 }
 
-/** @param batch started. */
-export function openProtobufLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): LogsReader {
-  return new ProtobufLogsReader(body, batch, limits);
-}
-
-class ProtobufLogsReader implements LogsReader {
+class ProtobufLogsReader {
   readonly #wire: ProtobufWire;
   readonly #values: ProtobufValues;
   readonly #batch: LogBatch;
-  readonly #resourceLogs: Span = { start: 0, end: 0 };
-  readonly #scopeLogs: Span = { start: 0, end: 0 };
   /** Cost of the current turn so far. */
   #cost = 0;
-  #stage: (typeof stage)[keyof typeof stage] = stage.request;
 
-  constructor(body: Buffer, batch: LogBatch, limits: DecodeLimits) {
+  constructor(body: Buffer, batch: LogBatch, options: ValuesOptions) {
     this.#wire = new ProtobufWire(body);
-    this.#values = new ProtobufValues(this.#wire, batch.warnings, limits.maxDepth);
+    this.#values = new ProtobufValues(this.#wire, batch.warnings, options);
     this.#batch = batch;
   }
 
-  run(): boolean {
-    const wire = this.#wire;
-    for (this.#cost = 0; this.#cost < turnCost; this.#cost += fieldCost) {
-      if (this.#batch.isTurnOver) return false;
-      if (this.#stage === stage.request && wire.at >= wire.bytes.length) return true;
-      this.#step();
-    }
-    return false;
-  }
-
-  /** Reads one field of the current message, or leaves the message. */
-  #step(): void {
-    switch (this.#stage) {
-      case stage.request:
-        return this.#stepRequest();
-      case stage.resource:
-        return this.#stepResource();
-      case stage.scopeLogs:
-        return this.#stepScopeLogs();
-      case stage.scope:
-        return this.#stepScope();
-      case stage.logRecords:
-        return this.#stepLogRecords();
-    }
-  }
-
-  #stepRequest(): void {
+  *read(): Slices {
     const wire = this.#wire;
     const end = wire.bytes.length;
-    const tag = wire.tag(end);
-    if (tag !== requestTags.resourceLogs) return wire.skip(tag, end);
-    this.#enter(this.#resourceLogs, end);
+    while (wire.at < end) {
+      if (this.#isTurnOver()) yield;
+      const tag = wire.tag(end);
+      if (tag === requestTags.resourceLogs) yield* this.#readResourceLogs(wire.lengthEnd(end));
+      else wire.skip(tag, end);
+    }
+  }
+
+  /** Counts a field. */
+  #isTurnOver(): boolean {
+    this.#cost += fieldCost;
+    if (this.#cost < turnCost && !this.#batch.isTurnOver) return false;
+    this.#cost = 0;
+    return true;
+  }
+
+  *#readResourceLogs(end: number): Slices {
+    const wire = this.#wire;
+    const start = wire.at;
     this.#batch.startResource();
-    this.#stage = stage.resource;
-  }
-
-  #stepResource(): void {
-    const wire = this.#wire;
-    const { start, end } = this.#resourceLogs;
-    if (wire.at >= end) {
-      wire.at = start;
-      this.#stage = stage.scopeLogs;
-      return;
-    }
     const { resource } = this.#batch;
-    const tag = wire.tag(end);
-    if (tag === resourceLogsTags.resource) this.#readResource(this.#sharedEnd(end));
-    else if (tag === resourceLogsTags.schemaUrl) this.#readText(resource.schemaUrl, end);
-    else wire.skip(tag, end);
+    while (wire.at < end) {
+      if (this.#isTurnOver()) yield;
+      const tag = wire.tag(end);
+      if (tag === resourceLogsTags.resource) this.#readResource(this.#sharedEnd(end));
+      else if (tag === resourceLogsTags.schemaUrl) this.#readText(resource.schemaUrl, end);
+      else wire.skip(tag, end);
+    }
+    wire.at = start;
+    while (wire.at < end) {
+      if (this.#isTurnOver()) yield;
+      const tag = wire.tag(end);
+      if (tag === resourceLogsTags.scopeLogs) yield* this.#readScopeLogs(wire.lengthEnd(end));
+      else wire.skip(tag, end);
+    }
   }
 
-  #stepScopeLogs(): void {
+  *#readScopeLogs(end: number): Slices {
     const wire = this.#wire;
-    const { end } = this.#resourceLogs;
-    if (wire.at >= end) {
-      this.#stage = stage.request;
-      return;
-    }
-    const tag = wire.tag(end);
-    if (tag !== resourceLogsTags.scopeLogs) return wire.skip(tag, end);
-    this.#enter(this.#scopeLogs, end);
+    const start = wire.at;
     this.#batch.startScope();
-    this.#stage = stage.scope;
-  }
-
-  #stepScope(): void {
-    const wire = this.#wire;
-    const { start, end } = this.#scopeLogs;
-    if (wire.at >= end) {
-      wire.at = start;
-      this.#stage = stage.logRecords;
-      return;
-    }
     const { scope } = this.#batch;
-    const tag = wire.tag(end);
-    if (tag === scopeLogsTags.scope) this.#readScope(this.#sharedEnd(end));
-    else if (tag === scopeLogsTags.schemaUrl) this.#readText(scope.schemaUrl, end);
-    else wire.skip(tag, end);
+    while (wire.at < end) {
+      if (this.#isTurnOver()) yield;
+      const tag = wire.tag(end);
+      if (tag === scopeLogsTags.scope) this.#readScope(this.#sharedEnd(end));
+      else if (tag === scopeLogsTags.schemaUrl) this.#readText(scope.schemaUrl, end);
+      else wire.skip(tag, end);
+    }
+    wire.at = start;
+    while (wire.at < end) {
+      if (this.#isTurnOver()) yield;
+      const tag = wire.tag(end);
+      if (tag === scopeLogsTags.logRecords) this.#readLogRecord(wire.lengthEnd(end));
+      else wire.skip(tag, end);
+    }
   }
 
-  #stepLogRecords(): void {
+  #readLogRecord(end: number): void {
     const wire = this.#wire;
-    const { end } = this.#scopeLogs;
-    if (wire.at >= end) {
-      this.#stage = stage.scopeLogs;
-      return;
-    }
-    const tag = wire.tag(end);
-    if (tag !== scopeLogsTags.logRecords) return wire.skip(tag, end);
-    const recordEnd = wire.lengthEnd(end);
     this.#batch.startRecord();
-    if (recordEnd - wire.at > maxRowBytes) {
-      wire.at = recordEnd;
+    if (end - wire.at > maxRowBytes) {
+      wire.at = end;
       return this.#batch.rejectTooLarge();
     }
-    this.#readRecord(recordEnd);
+    this.#readRecord(end);
     this.#batch.endRecord();
-  }
-
-  #enter(span: Span, end: number): void {
-    span.end = this.#wire.lengthEnd(end);
-    span.start = this.#wire.at;
   }
 
   /** Reads the length of a resource or scope. @returns its end */
@@ -259,10 +214,10 @@ class ProtobufLogsReader implements LogsReader {
           record.flags = wire.fixed32(end);
           break;
         case recordTags.traceId:
-          this.#readId(record.traceId, wire.lengthEnd(end));
+          this.#values.readId(record.traceId, wire.lengthEnd(end));
           break;
         case recordTags.spanId:
-          this.#readId(record.spanId, wire.lengthEnd(end));
+          this.#values.readId(record.spanId, wire.lengthEnd(end));
           break;
         case recordTags.eventName:
           this.#readText(record.eventName, end);
@@ -283,17 +238,5 @@ class ProtobufLogsReader implements LogsReader {
     const { record } = this.#batch;
     this.#values.readValue(record.texts, end);
     record.body.take(this.#values.text);
-  }
-
-  /** Some senders put hex digits into the bytes field. */
-  #readId(id: IdSlot, end: number): void {
-    const { bytes: source, at: start } = this.#wire;
-    this.#wire.at = end;
-    const length = end - start;
-    id.clear();
-    if (length === id.bytes) return id.setBytes(source, start);
-    if (length === 0) return;
-    const isHex = length === 2 * id.bytes && id.setHex(source, start);
-    this.#batch.warnings.add(isHex ? logWarnings.idNotation : logWarnings.badId);
   }
 }

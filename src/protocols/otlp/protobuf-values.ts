@@ -4,7 +4,14 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
-import { type Attributed, logWarnings, TextSlot, type WarningCounts } from './log-record.ts';
+import type { DecodeLimits } from '../../model/protocol.ts';
+import {
+  type Attributed,
+  type IdSlot,
+  logWarnings,
+  TextSlot,
+  type WarningCounts,
+} from './log-record.ts';
 import { failTooDeep, type ValueText } from './value-text.ts';
 
 const { varint, fixed64, bytes } = wireType;
@@ -54,17 +61,24 @@ interface Member {
   readonly depth: number;
 }
 
+export interface ValuesOptions extends Pick<DecodeLimits, 'maxDepth'> {
+  /** All texts are valid UTF-8: they need no check. */
+  readonly hasValidText?: boolean;
+}
+
 export class ProtobufValues {
   /** The text read last. */
   readonly text = new TextSlot();
   readonly #wire: ProtobufWire;
   readonly #warnings: WarningCounts;
   readonly #maxDepth: number;
+  readonly #hasValidText: boolean;
 
-  constructor(wire: ProtobufWire, warnings: WarningCounts, maxDepth: number) {
+  constructor(wire: ProtobufWire, warnings: WarningCounts, options: ValuesOptions) {
     this.#wire = wire;
     this.#warnings = warnings;
-    this.#maxDepth = maxDepth;
+    this.#maxDepth = options.maxDepth;
+    this.#hasValidText = options.hasValidText === true;
   }
 
   /** Sets `text` to the bytes from the cursor to `end`, as valid UTF-8. */
@@ -78,6 +92,18 @@ export class ProtobufValues {
     this.#warnings.add(logWarnings.brokenText);
     const repaired = Buffer.from(source.toString('utf8', start, end));
     this.text.set(repaired, 0, repaired.length);
+  }
+
+  /** Reads an id from the cursor to `end`. Some senders put hex digits into the bytes field. */
+  readId(id: IdSlot, end: number): void {
+    const { bytes: source, at: start } = this.#wire;
+    this.#wire.at = end;
+    const length = end - start;
+    id.clear();
+    if (length === id.bytes) return id.setBytes(source, start);
+    if (length === 0) return;
+    const isHex = length === 2 * id.bytes && id.setHex(source, start);
+    this.#warnings.add(isHex ? logWarnings.idNotation : logWarnings.badId);
   }
 
   /** Reads a `KeyValue`, starting at its length. */
@@ -111,6 +137,7 @@ export class ProtobufValues {
   }
 
   #isText(start: number, end: number): boolean {
+    if (this.#hasValidText) return true;
     if (end - start <= quickTextBytes && this.#wire.isAscii(start, end)) return true;
     return isUtf8(this.#wire.bytes.subarray(start, end));
   }

@@ -75,10 +75,6 @@ export class ValueText {
     return this.#elements > maxElements;
   }
 
-  truncate(length: number): void {
-    this.#length = length;
-  }
-
   byte(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#length++] = value;
@@ -88,12 +84,6 @@ export class ValueText {
   ascii(text: string): void {
     this.#reserve(text.length);
     for (let i = 0; i < text.length; i += 1) this.#bytes[this.#length++] = text.charCodeAt(i);
-  }
-
-  /** Lone surrogates become U+FFFD. */
-  text(text: string): void {
-    this.#reserve(3 * text.length);
-    this.#length += this.#bytes.write(text, this.#length, 'utf8');
   }
 
   raw(source: Buffer, start: number, end: number): void {

@@ -16,7 +16,7 @@ export class AttributeReader implements Attributed {
 
   constructor(wire: ProtobufWire, warnings: WarningCounts, maxDepth: number) {
     this.#wire = wire;
-    this.#values = new ProtobufValues(wire, warnings, maxDepth);
+    this.#values = new ProtobufValues(wire, warnings, { maxDepth });
     this.#warnings = warnings;
   }
 

@@ -1,4 +1,4 @@
-/** Requests of OTLP metrics, and the samples that become of them. */
+/** Requests of OTLP metrics and the resulting samples. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,12 +1,11 @@
 /** Decodes OTLP metrics of any encoding to `metrics/1`. */
-import { isUtf8 } from 'node:buffer';
 import { MetricWriter } from '../../../codec/metric-writer.ts';
 import { createSlicedDecoder, type Decoding } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type { DecodeContext } from '../../../model/protocol.ts';
-import { repairText } from '../json-text.ts';
+import { toProtobuf } from '../json-to-protobuf.ts';
 import { WarningCounts } from '../log-record.ts';
-import { toProtobuf } from './json-to-protobuf.ts';
+import { metricsRequest } from '../messages.ts';
 import type { MetricsOptions, MetricsParts } from './point-reader.ts';
 import { MetricsRequest } from './request-reader.ts';
 
@@ -43,8 +42,7 @@ function toDecoding(slices: Generator<undefined, MetricsRequest>): Decoding {
 
 function* decodeJson(body: Buffer, parts: MetricsParts): Generator<undefined, MetricsRequest> {
   const { warnings, context } = parts;
-  const text = isUtf8(body) ? body : yield* repairText(body, warnings);
-  const message = yield* toProtobuf(text, warnings, context.limits);
+  const message = yield* toProtobuf(body, metricsRequest, warnings, context.limits);
   return yield* decodeProtobuf(message, parts);
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProtobufWire } from '../../../codec/protobuf-wire.ts';
-import { MessageBuilder } from './message-builder.ts';
+import { MessageBuilder } from '../message-builder.ts';
 import { type Exponential, faultOf, NativeHistogram } from './native-histogram.ts';
 
 const blank: Exponential = {
@@ -17,7 +17,7 @@ const blank: Exponential = {
 
 /** Schema, and counts by bucket of the positive side. */
 function read(histogram: NativeHistogram): { schema: number; buckets: [number, number][] } {
-  const message = histogram.encode(new MessageBuilder(), 0, Buffer.alloc(8));
+  const message = histogram.encode(new MessageBuilder(16), 0, Buffer.alloc(8));
   const wire = new ProtobufWire(Buffer.from(message));
   let schema = 0;
   const indices: number[] = [];

@@ -3,7 +3,7 @@
  * (https://prometheus.io/docs/specs/native_histograms).
  */
 import { toTag, wireType } from '../../../codec/protobuf-wire.ts';
-import type { MessageBuilder } from './message-builder.ts';
+import type { MessageBuilder } from '../message-builder.ts';
 
 /** Dense: the counts of adjacent buckets from `offset` on. */
 export interface ExponentialBuckets {
@@ -183,11 +183,11 @@ function writeSide(builder: MessageBuilder, side: Side, spans: number, deltas: n
   let end = start;
   let lastEnd = 0;
   const closeSpan = () => {
-    const lengthAt = builder.open(toTag(spans, wireType.bytes));
+    const span = builder.open(toTag(spans, wireType.bytes), 1);
     const offset = start - lastEnd;
     builder.varint(spanField.offset, (offset << 1) ^ (offset >> 31), 0);
     builder.varint(spanField.length, end - start, 0);
-    builder.close(lengthAt);
+    builder.close(span, 1);
     lastEnd = end;
   };
   for (const index of indices) {
@@ -201,11 +201,11 @@ function writeSide(builder: MessageBuilder, side: Side, spans: number, deltas: n
     end = index + 1;
   }
   closeSpan();
-  const lengthAt = builder.open(toTag(deltas, wireType.bytes));
+  const list = builder.open(toTag(deltas, wireType.bytes), 1);
   let last = 0;
   for (const count of counts) {
     builder.packedSigned(count - last);
     last = count;
   }
-  builder.close(lengthAt);
+  builder.close(list, 1);
 }

@@ -5,7 +5,7 @@ import type { DecodeContext } from '../../../model/protocol.ts';
 import type { WarningCounts } from '../log-record.ts';
 import { type DataPoint, type PointKind, toTime } from './data-point.ts';
 import { deltaKey, type DeltaTotals } from './delta-totals.ts';
-import { MessageBuilder } from './message-builder.ts';
+import { MessageBuilder } from '../message-builder.ts';
 import { faultOf, NativeHistogram } from './native-histogram.ts';
 import type { PointExemplar } from './point-exemplars.ts';
 import { type Member, members, type PointSeries } from './point-series.ts';
@@ -44,19 +44,21 @@ export interface Fault {
 
 const overlap = 'delta points that overlap in time, added up';
 const fault = (reason: string, example = ''): Fault => ({ reason, example });
-/** Prometheus tells two NaN apart: no number, and the end of a series. Little-endian. */
+/** Prometheus distinguishes two NaN: no number, and the end of a series. Little-endian. */
 const nanBits = Buffer.from('010000000000f87f', 'hex');
 const staleBits = Buffer.from('020000000000f07f', 'hex');
 const zeroBits = Buffer.alloc(8);
 /** More buckets are a mistake, and each is a series. */
 const maxBuckets = 1000;
+/** Of a native histogram with some hundred buckets. */
+const histogramBytes = 512;
 
 export class PointRows {
   readonly #parts: PointRowsParts;
   readonly #context: DecodeContext;
   readonly #rows: SeriesRows;
   readonly #bits = Buffer.alloc(8);
-  readonly #builder = new MessageBuilder();
+  readonly #builder = new MessageBuilder(histogramBytes);
 
   constructor(parts: PointRowsParts, context: DecodeContext) {
     const { writer, series, maxLabelBytes } = parts;

@@ -11,7 +11,7 @@ const firstBytes = 4096;
 /** Role and bound. */
 const memberBytes = 9;
 
-/** A series of a metric: its suffix, and the label that tells it from the others. */
+/** A series of a metric: its suffix, and the label that distinguishes it from the others. */
 export interface Member {
   /** Distinguishes members in the memo; below 256. */
   readonly role: number;

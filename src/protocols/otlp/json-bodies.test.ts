@@ -5,13 +5,13 @@ import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.
 import type { Batch } from '../../model/batch.ts';
 import { AppError, type ErrorCode } from '../../model/errors.ts';
 import { createLogsDecoder } from './decode.ts';
-import { openJsonLogs } from './json-logs-reader.ts';
-import { jsonWarnings } from './json-scalars.ts';
+import { jsonWarnings } from './json-fields.ts';
+import { readJsonLogs } from './json-logs.ts';
 import { logWarnings } from './log-record.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
 const decoder = createLogsDecoder();
-const decode = (body: string | Buffer) => decoder(Buffer.from(body), openJsonLogs, limits);
+const decode = (body: string | Buffer) => decoder(Buffer.from(body), readJsonLogs, limits);
 
 function decodeNow(body: string | Buffer): Batch {
   const batch = decode(body);
@@ -20,7 +20,7 @@ function decodeNow(body: string | Buffer): Batch {
 }
 
 const rowsOf = (batch: Batch): LogRow[] => readLogRows(batch.payload);
-const { otherSignal, repeatedKey } = jsonWarnings;
+const { notLogs, repeatedKey } = jsonWarnings;
 const warningsOf = (batch: Batch) => Object.fromEntries(batch.warnings ?? []);
 
 describe('a body without records', () => {
@@ -33,11 +33,10 @@ describe('a body without records', () => {
     ['{"resourceLogs":[{},null,{"resource":{},"scopeLogs":[]}]}'],
     ['{"resourceLogs":[{"scopeLogs":[{},null,{"scope":{"name":"s"},"logRecords":[null]}]}]}'],
     ['{"unknown":[[{}]],"resource":{}}'],
-    ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}],"logRecords":[]}]}]}', repeatedKey],
-    ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}],"resourceLogs":null}', repeatedKey],
-    ['{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', otherSignal],
-    ['{"resourceMetrics":[]}', otherSignal],
-    ['{"resourceProfiles":[{}]}', otherSignal],
+    ['{"resourceLogs":[{"scopeLogs":[{"logRecords":[],"logRecords":null}]}]}', repeatedKey],
+    ['{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}', notLogs],
+    ['{"resourceMetrics":[]}', notLogs],
+    ['{"resourceProfiles":[{}]}', notLogs],
   ];
   for (const [body, warning] of cases) {
     test(body, () => {
@@ -92,15 +91,15 @@ describe('resources and scopes', () => {
     assert.deepEqual(decodeNow(after).payload, expected.payload);
   });
 
-  test('use the last of repeated keys', () => {
-    const junk = ['"scope":{"name":"x"}', '"schemaUrl":"x"', '"logRecords":[{},{},{}]'];
+  test('use the last of repeated values, and join repeated lists', () => {
+    const first = ['"scope":{"name":"x"}', '"schemaUrl":"x"', '"logRecords":[{"eventName":"1"}]'];
     const body = bodyOf(
-      [...junk, scope, '"schemaUrl":"su"', records],
+      [...first, scope, '"schemaUrl":"su"', '"logRecords":[{"eventName":"2"}]'],
       ['"resource":5', resource, '"schemaUrl":null', '"schemaUrl":"ru"'],
     );
     const batch = decodeNow(body);
     assert.deepEqual(batch.payload, expected.payload);
-    assert.deepEqual(warningsOf(batch), { [repeatedKey]: 5 });
+    assert.deepEqual(warningsOf(batch), { [repeatedKey]: 5, [logWarnings.wrongType]: 1 });
   });
 
   test('do not apply to later records', () => {
@@ -171,7 +170,7 @@ describe('refused bodies', () => {
       '{"resourceLogs":[{"scopeLogs":[[]]}]}',
       /at byte 31 where an object/,
     ],
-    ['a record is not an object', record('"x"'), /at byte 46 where a log record/],
+    ['a record is not an object', record('"x"'), /at byte 46 where an object/],
     ['a fault in a record', record('{"body":01}'), /'1' at byte 55/],
     ['a fault in an unknown value', record('{"x":[tru]}'), /at byte 55/],
     ['a fault after the records', `${record('{}').slice(0, -1)},}`, /at byte 54/],

@@ -4,13 +4,13 @@ import { describe, test } from 'node:test';
 import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import type { Batch } from '../../model/batch.ts';
 import { createLogsDecoder } from './decode.ts';
-import { openJsonLogs } from './json-logs-reader.ts';
-import { jsonWarnings } from './json-scalars.ts';
+import { jsonWarnings } from './json-fields.ts';
+import { readJsonLogs } from './json-logs.ts';
 import { logWarnings } from './log-record.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 4, maxRejections: 3 };
 const decoder = createLogsDecoder();
-const decode = (body: string | Buffer) => decoder(Buffer.from(body), openJsonLogs, limits);
+const decode = (body: string | Buffer) => decoder(Buffer.from(body), readJsonLogs, limits);
 
 const time = 1544712660300000001n;
 const unknownTime = -1n;
@@ -55,11 +55,8 @@ describe('fields of a record', () => {
     ['{"timeUnixNano":1544712660300000001}', { timestamp: time }],
     ['{"timeUnixNano":1544712660300000001.0}', { timestamp: time }],
     ['{"timeUnixNano":1.544712660300000001e18}', { timestamp: time }],
-    [
-      '{"timeUnixNano":"1544712660300000001","timeUnixNano":null}',
-      { timestamp: unknownTime },
-      again,
-    ],
+    ['{"timeUnixNano":1,"timeUnixNano":"1544712660300000001"}', { timestamp: time }, again],
+    ['{"timeUnixNano":"1544712660300000001","timeUnixNano":null}', { timestamp: time }, again],
     ['{"timeUnixNano":{"low":-180688127,"high":359656442,"unsigned":true}}', { timestamp: time }],
     ['{"timeUnixNano":{"high":"359656442","low":4114279169}}', { timestamp: time }],
     ['{"timeUnixNano":"0","observedTimeUnixNano":1544712660300000001}', { timestamp: time }],
@@ -152,6 +149,7 @@ describe('ids', () => {
 describe('values', () => {
   const wrong = { [logWarnings.wrongType]: 1 };
   const misspelt = { [jsonWarnings.misspeltKey]: 1 };
+  const again = { [jsonWarnings.repeatedKey]: 1 };
   const cases: [json: string, text: string, warnings?: Record<string, number>][] = [
     ['{"stringValue":"plain"}', 'plain'],
     ['{"stringValue":"tab\\tand \\u00e9"}', 'tab\tand é'],
@@ -196,10 +194,11 @@ describe('values', () => {
     ['{"arrayValue":{"values":[{"stringValue":""},5]}}', '["",null]', wrong],
     ['{"arrayValue":[{"stringValue":"a"}]}', '', wrong],
     ['{"arrayValue":{"values":{}}}', '[]', wrong],
-    ['{"arrayValue":{"values":[{}],"values":[]}}', '[]'],
+    ['{"arrayValue":{"values":[{}],"values":[{"intValue":1}]}}', '[null,1]', again],
+    ['{"arrayValue":{"values":[]},"arrayValue":{"values":[{}]}}', '[null]', again],
     ['{"kvlistValue":{"values":[{"key":"a","value":{"intValue":1}}]}}', '{"a":1}'],
     ['{"kvlistValue":{"values":[{"value":{"intValue":1},"key":"a"}]}}', '{"a":1}'],
-    ['{"kvlistValue":{"values":[{"key":"b","value":{"intValue":1},"key":"a"}]}}', '{"a":1}'],
+    ['{"kvlistValue":{"values":[{"key":"b","value":{"intValue":1},"key":"a"}]}}', '{"a":1}', again],
     [
       '{"kvlistValue":{"values":[{"key":"a"},{"value":{"boolValue":true}},{}]}}',
       '{"a":null,"":true,"":null}',
@@ -260,9 +259,13 @@ describe('attributes', () => {
     assert.deepEqual(attributesOf(json).attributes, attributes);
   });
 
-  test('are replaced by a second list', () => {
+  test('are joined with those of a second list', () => {
     const { row } = rowOf('{"attributes":[{"key":"a"}],"attributes":[{"key":"b"}]}');
-    assert.deepEqual([...(row.logAttributes as Map<string, string>)], [['b', '']]);
+    const expected = [
+      ['a', ''],
+      ['b', ''],
+    ];
+    assert.deepEqual([...(row.logAttributes as Map<string, string>)], expected);
   });
 
   test('beyond a thousand are dropped and counted', () => {

@@ -1,0 +1,150 @@
+/**
+ * Rewrites an export request from JSON to protobuf in one walk over the text, so that both
+ * encodings have one reader (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
+ * Resources and scopes may follow their records, which only protobuf can skip by their length.
+ * Lists and messages under a key that is repeated in one object are joined, as in protobuf.
+ */
+import { isUtf8 } from 'node:buffer';
+import { failAt, skipSpace } from '../../codec/json-scanner.ts';
+import { toTag, wireType } from '../../codec/protobuf-wire.ts';
+import { sliceBytes } from '../../codec/sliced-decoder.ts';
+import type { DecodeLimits } from '../../model/protocol.ts';
+import { JsonFields, jsonWarnings } from './json-fields.ts';
+import { JsonReader, noMoreKeys } from './json-reader.ts';
+import { logWarnings, type WarningCounts } from './log-record.ts';
+import { MessageBuilder } from './message-builder.ts';
+import { type Field, type Message, nestedValue } from './messages.ts';
+
+/** Levels of JSON around the value of an attribute, and per nested value. */
+const levelsAboveValues = 24;
+const levelsPerValue = 4;
+/** Records are read recursively; the stack has room for twice as many levels. */
+const maxLevels = 1500;
+
+/** @throws AppError `malformed` */
+export function* toProtobuf(
+  body: Buffer,
+  request: Message,
+  warnings: WarningCounts,
+  { maxDepth }: Pick<DecodeLimits, 'maxDepth'>,
+): Generator<undefined, Buffer> {
+  const text = isUtf8(body) ? body : yield* repairText(body, warnings);
+  const levels = Math.min(levelsAboveValues + maxDepth * levelsPerValue, maxLevels);
+  const reader = new JsonReader(text, findStart(text), levels);
+  if (!reader.isObject()) failAt(text, reader.at, 'an object');
+  const builder = new MessageBuilder(text.length);
+  yield* new Rewriting(reader, builder, warnings).read(request);
+  const end = skipSpace(text, reader.at);
+  if (end < text.length) failAt(text, end, 'the end of the body');
+  warnings.add(jsonWarnings.repeatedKey, reader.repeatedKeys);
+  return builder.finish();
+}
+
+class Rewriting {
+  readonly #reader: JsonReader;
+  readonly #builder: MessageBuilder;
+  readonly #fields: JsonFields;
+  #sliceEnd = sliceBytes;
+
+  constructor(reader: JsonReader, builder: MessageBuilder, warnings: WarningCounts) {
+    this.#reader = reader;
+    this.#builder = builder;
+    this.#fields = new JsonFields(reader, builder, warnings);
+  }
+
+  /** The members of a message around records. Yields between slices. */
+  *read({ keys, fields }: Message): Generator<undefined, void> {
+    const reader = this.#reader;
+    let met = 0;
+    for (let key = reader.firstKey(keys); key !== noMoreKeys; key = reader.nextKey(keys)) {
+      met = reader.meet(met, key);
+      const field = key < 0 ? undefined : fields[key]!;
+      if (field === undefined) this.#fields.skipMember(key);
+      else if (field.isList && !reader.isNull()) yield* this.#readList(field);
+      else if (isAroundRecords(field.type) && reader.isObject()) {
+        yield* this.#readAround(field.number, field.type);
+      } else this.#readField(field);
+    }
+  }
+
+  /** What is no list of objects would lose records, so that it fails the request. */
+  *#readList(field: Field): Generator<undefined, void> {
+    const reader = this.#reader;
+    const { number, type } = field;
+    if (!reader.isArray()) failAt(reader.bytes, reader.at, 'an array');
+    for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+      if (reader.at >= this.#sliceEnd) {
+        this.#sliceEnd = reader.at + sliceBytes;
+        yield;
+      }
+      if (reader.isNull()) reader.skipScalar();
+      else if (!reader.isObject()) failAt(reader.bytes, reader.at, 'an object');
+      else if (isAroundRecords(type)) yield* this.#readAround(number, type);
+      else this.#readValue(field);
+    }
+  }
+
+  *#readAround(number: number, message: Message): Generator<undefined, void> {
+    const start = this.#builder.open(toTag(number, wireType.bytes), message.lengthBytes);
+    yield* this.read(message);
+    this.#builder.close(start, message.lengthBytes);
+  }
+
+  #readMembers({ keys, fields }: Message): void {
+    const reader = this.#reader;
+    let met = 0;
+    for (let key = reader.firstKey(keys); key !== noMoreKeys; key = reader.nextKey(keys)) {
+      met = reader.meet(met, key);
+      if (key < 0) this.#fields.skipMember(key);
+      else this.#readField(fields[key]!);
+    }
+  }
+
+  #readField(field: Field): void {
+    const reader = this.#reader;
+    if (!field.isList) {
+      this.#readValue(field);
+    } else if (!reader.isArray()) {
+      this.#fields.refuse();
+    } else {
+      for (let more = reader.firstElement(); more; more = reader.nextElement()) {
+        this.#readValue(field);
+      }
+    }
+  }
+
+  #readValue({ number, type, isList }: Field): void {
+    if (typeof type === 'string') return this.#fields.copy(number, type);
+    const isObject = this.#reader.isObject();
+    if (!isObject) this.#fields.refuse();
+    // In an array of values others keep their place.
+    if (!isObject && !(isList && type === nestedValue)) return;
+    const start = this.#builder.open(toTag(number, wireType.bytes), type.lengthBytes);
+    if (isObject) this.#readMembers(type);
+    this.#builder.close(start, type.lengthBytes);
+  }
+}
+
+function isAroundRecords(type: Field['type']): type is Message {
+  return typeof type !== 'string' && type.isAroundRecords;
+}
+
+/** Replaces invalid UTF-8, so that one bad byte does not fail the request. */
+function* repairText(body: Buffer, warnings: WarningCounts): Generator<undefined, Buffer> {
+  warnings.add(logWarnings.brokenText);
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length; at += sliceBytes) {
+    if (at > 0) yield;
+    const part = body.subarray(at, at + sliceBytes);
+    parts.push(Buffer.from(decoder.decode(part, { stream: true })));
+  }
+  parts.push(Buffer.from(decoder.decode()));
+  return Buffer.concat(parts);
+}
+
+/** @returns the position of the first value, after a byte order mark and spaces */
+function findStart(text: Buffer): number {
+  const hasMark = text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf;
+  return skipSpace(text, hasMark ? 3 : 0);
+}
