@@ -130,7 +130,7 @@ async function benchQuestions(): Promise<void> {
     await indexed(weir);
     say('questions');
     await measureQuestions(weir, { startMs, endMs });
-    // Labels that were asked for are counted within half a minute.
+    // Requested labels are counted within half a minute.
     await sleep(30_000);
     const figures = await measureQuestions(weir, { startMs, endMs });
     console.log(queriesTable(figures).join('\n'));

@@ -141,7 +141,7 @@ export function createOidc(options: OidcOptions, { directory, sessions, telemetr
   };
 }
 
-/** What the provider says of itself, asked again from time to time. */
+/** Metadata of the provider, read again from time to time. */
 function createDiscovery(options: OidcOptions): () => Promise<client.Configuration> {
   let known: { readonly config: Promise<client.Configuration>; readonly atMs: number } | undefined;
 

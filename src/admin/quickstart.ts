@@ -5,7 +5,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { replaceTextFile } from '../files/whole-file.ts';
+import { replaceTextFile } from '../files/atomic-file.ts';
 import type { ReceiverKind } from '../model/account.ts';
 import { type ReceiverUrls, toReceiverUrls } from '../model/receiver-urls.ts';
 import { hasErrorCode } from '../std/error-text.ts';

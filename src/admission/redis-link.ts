@@ -82,7 +82,7 @@ export async function openRedisLink(
     const connection = current;
     if (connection === undefined) throw new RedisFailure('away', 'not connected');
     if (pending.size >= maxPending) {
-      throw new RedisFailure('busy', `${maxPending} commands are under way`);
+      throw new RedisFailure('busy', `${maxPending} commands are in flight`);
     }
     const answer = within(connection.run(keys, args), timeoutMs);
     pending.add(answer);

@@ -58,7 +58,7 @@ const repeatMs: Readonly<Record<Notifier['kind'], number>> = {
 };
 const maxAlerts = 100;
 
-interface Told {
+interface ReportedAlert {
   readonly alert: Alert;
   readonly query: LogsRuleQuery | undefined;
 }
@@ -110,13 +110,13 @@ export function createNotify(parts: NotifyParts): NotifyOfGroup {
   }
 }
 
-function alertsOf({ group, state }: Evaluated): Told[] {
+function alertsOf({ group, state }: Evaluated): ReportedAlert[] {
   const keys = ruleKeys(group.rules);
-  const told = Object.entries(state.rules).flatMap(([key, { alerts }]) => {
+  const reported = Object.entries(state.rules).flatMap(([key, { alerts }]) => {
     const query = group.rules[keys.indexOf(key)]?.query;
     return alerts.map((alert) => ({ alert, query: query?.type === 'logs' ? query : undefined }));
   });
-  return [...told, ...state.failures.map((alert) => ({ alert, query: undefined }))];
+  return [...reported, ...state.failures.map((alert) => ({ alert, query: undefined }))];
 }
 
 function sentKey({ notifierId }: Notifier, { labels }: Alert): string {
@@ -126,7 +126,7 @@ function sentKey({ notifierId }: Notifier, { labels }: Alert): string {
 function forget(
   sent: Map<string, SentAlert>,
   notifiers: readonly Notifier[],
-  alerts: readonly Told[],
+  alerts: readonly ReportedAlert[],
 ): void {
   const keys = new Set(
     notifiers.flatMap((notifier) => alerts.map(({ alert }) => sentKey(notifier, alert))),
@@ -147,7 +147,7 @@ function isDue(
 
 async function toMessage(
   notifier: Notifier,
-  { stored, alerts }: { readonly stored: Evaluated; readonly alerts: readonly Told[] },
+  { stored, alerts }: { readonly stored: Evaluated; readonly alerts: readonly ReportedAlert[] },
   parts: NotifyParts,
 ): Promise<{ url: string; body: string }> {
   const { group, streamId } = stored;

@@ -176,7 +176,7 @@ export class SeriesMemo {
     return chunk.compare(source, start, end, from, from + length) === 0;
   }
 
-  /** Compares in words: for a label set, a call of `compare` costs more than its work. */
+  /** Compares 32 bits at a time: for a label set, a call of `compare` costs more than its work. */
   #begins(series: number, source: DataView, start: number): boolean {
     const entry = series * fieldsPerSeries;
     const entries = this.#entries;

@@ -80,7 +80,7 @@ export const forwardSection = section({
   tcp: address('Listen address of Fluent Forward over TCP,'),
   tls: address('Listen address of Fluent Forward over TLS,'),
   receiver: receiver('http_json', 'gets messages from senders without a client certificate.'),
-  sharedKey: text(undefined, '', 'Key that senders must know; empty = none is asked for.'),
+  sharedKey: text(undefined, '', 'Key that senders must know; empty = none is required.'),
   maxMessageBytes: integer(
     'bytes',
     16 * mebibyte,

@@ -89,7 +89,7 @@ const statisticsAndViews: Step = (text) => {
       constraint receiver_reasons_key primary key (receiver_id, minute, kind, reason)
     )`,
     sql`create index receiver_reasons_by_minute on receiver_reasons (minute)`,
-    // `seq` tells samples with the same time apart; it has the order in which a process wrote.
+    // `seq` distinguishes samples with the same time; it has the order in which a process wrote.
     sql`create table receiver_samples (
       ${receiverId},
       at ${text} not null,
@@ -117,7 +117,7 @@ const statisticsAndViews: Step = (text) => {
   ];
 };
 
-/** No foreign keys: a ticket lives for a minute, and its token is checked when it is redeemed. */
+/** No foreign keys: a ticket is valid for a minute, and its token is checked when it is used. */
 const exportTickets: Step = (text) => [
   sql`create table export_tickets (
     digest ${text} primary key,

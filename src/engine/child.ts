@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { openChannel } from '../channel/channel.ts';
 import { overIpc } from '../channel/transports.ts';
 import { isNoRoom } from '../files/disk-failure.ts';
-import { replaceTextFile } from '../files/whole-file.ts';
+import { replaceTextFile } from '../files/atomic-file.ts';
 import { type Owner, pathsIn } from './data-directory.ts';
 import type {
   EngineMethods,

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { replaceTextFile } from '../files/whole-file.ts';
+import { replaceTextFile } from '../files/atomic-file.ts';
 import { hasErrorCode } from '../std/error-text.ts';
 
 export function pathsIn(dataDir: string) {

@@ -8,7 +8,7 @@
  */
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renameDurably } from '../files/whole-file.ts';
+import { renameDurably } from '../files/atomic-file.ts';
 import type { Member } from './member.ts';
 
 export interface WriteWatch {

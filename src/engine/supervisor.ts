@@ -1,6 +1,6 @@
 /**
  * Keeps one engine process running: starts it, watches it, kills it when it hangs, restarts it. The
- * rest of Weir sees a socket that speaks the ClickHouse HTTP protocol, and `restart` as a fence.
+ * rest of Weir sees a socket with the ClickHouse HTTP protocol, and `restart` as a fence.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasErrorCode, messageOf } from '../std/error-text.ts';

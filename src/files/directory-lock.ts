@@ -5,7 +5,7 @@
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { replaceTextFile } from './whole-file.ts';
+import { replaceTextFile } from './atomic-file.ts';
 
 export interface DirectoryLock {
   /** The lock file was damaged and has been replaced. */

@@ -20,7 +20,7 @@ export interface FileSystem {
   /** @param permissions of a created file; default: readable by its owner only */
   open(path: string, mode: OpenMode, permissions?: number): FileId;
   size(file: FileId): number;
-  /** @returns bytes read; may be fewer than asked */
+  /** @returns bytes read; may be fewer than requested */
   read(file: FileId, target: Uint8Array, position: number): number;
   /** @returns bytes written; may be fewer than given */
   write(file: FileId, source: Uint8Array, position: number): number;

@@ -13,7 +13,7 @@ test('limits the keys in flight of one account, so that others have room', async
     async () => {
       for (;;) held.push(await claim('a'));
     },
-    (error) => error instanceof AppError && /has 5000 of 10000 under way/.test(error.message),
+    (error) => error instanceof AppError && /has 5000 of 10000 in flight/.test(error.message),
   );
   (await claim('b')).settle();
   held.pop()!.settle();

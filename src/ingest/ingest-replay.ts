@@ -98,7 +98,7 @@ export function createClaims(queue: Pick<Queue, 'recall'>): Claims {
 function tooManyInFlight(own: number): AppError {
   const message =
     'cannot accept more requests with an Idempotency-Key now: ' +
-    `the account has ${own} of ${maxInFlight} under way; send fewer at once`;
+    `the account has ${own} of ${maxInFlight} in flight; send fewer at once`;
   return new AppError('unavailable', message, { retryAfterSeconds: 1 });
 }
 

@@ -62,7 +62,7 @@ export async function storeStep<Answer extends StepAnswer>(
 }
 
 interface Steps {
-  /** The next step, which is read before another is asked for. */
+  /** The next step. Must be read before the one after it is requested. */
   next(): RequestBody;
   /** Whether bytes follow the step. @throws AppError `malformed` if the body ends early */
   hasMore(): Promise<boolean>;

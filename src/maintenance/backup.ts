@@ -146,7 +146,7 @@ function lockBackup(dataDir: string): DirectoryLock {
   try {
     return lockDirectory(folder);
   } catch (cause) {
-    throw new Error(`cannot back up ${dataDir}: another backup of it is under way`, { cause });
+    throw new Error(`cannot back up ${dataDir}: another backup of it is running`, { cause });
   }
 }
 

@@ -10,7 +10,7 @@ import { type Archive, extractArchive, openArchive, verifyArchive } from './read
 import { assertRoom, syncFolders } from './write-archive.ts';
 import { compareVersions } from '../engine/data-directory.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
-import { renameDurably } from '../files/whole-file.ts';
+import { renameDurably } from '../files/atomic-file.ts';
 import { renewLog } from '../queue/disk/log-backup.ts';
 import { restoringName } from './unfinished.ts';
 import { version } from '../service/version.ts';

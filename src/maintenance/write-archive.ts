@@ -1,7 +1,7 @@
 /** Writes a backup folder. It gets its final name once all of it is synced. */
 import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { renameDurably } from '../files/whole-file.ts';
+import { renameDurably } from '../files/atomic-file.ts';
 import { copyFile, digestFile, syncFolder, toDiskFullError } from './copy-file.ts';
 import {
   contentFolder,

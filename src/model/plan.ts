@@ -146,7 +146,7 @@ export interface FacetsResult {
   readonly total: number;
 }
 
-/** The range of the filter lies within that of the buckets. */
+/** The range of the filter is within that of the buckets. */
 export interface StatsPlan extends Buckets {
   readonly filter: LogFilter;
   /** Not empty; the first one ranks the groups. */

@@ -9,7 +9,7 @@ export const variableRun = '[A-Za-z]*[0-9][A-Za-z0-9]*';
 export const mask = '0';
 
 export interface Token {
-  /** Masked; empty for what stands between two brackets or quotes. */
+  /** Masked; empty for what is between two brackets or quotes. */
   readonly text: string;
   /** Numbers and values vary; `number` is also several numbers or names of days in a row. */
   readonly kind: 'space' | 'mark' | 'word' | 'number' | 'value';

@@ -257,7 +257,7 @@ function readTree(text: string): Node {
     const stoppedAt = /^No parse at (\d+)$/.exec((error as Error).message)?.[1];
     if (stoppedAt === undefined) throw error;
     const position = text.length - text.slice(Number(stoppedAt)).trimStart().length;
-    // What was read tells what is missing; recovery at the end of it is cheap.
+    // What was read shows what is missing; recovery at the end of it is cheap.
     const before = text.slice(0, position);
     const { topNode } = parser.configure({ tokenizers: tokenizers(before) }).parse(before);
     throw new QueryError(position, expectedAt(topNode, text, position));

@@ -8,7 +8,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
-import { replaceTextFile } from '../files/whole-file.ts';
+import { replaceTextFile } from '../files/atomic-file.ts';
 import { hasErrorCode } from '../std/error-text.ts';
 
 export interface TlsMaterial {

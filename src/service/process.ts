@@ -9,7 +9,7 @@ export const nodeFlags = ['--max-semi-space-size=4'];
 
 /**
  * Makes glibc return the memory of large bodies to the system. Otherwise it raises the threshold
- * up to 32 MiB as they are freed, and keeps what lies below it, in up to 16 arenas.
+ * up to 32 MiB as they are freed, and keeps what is below it, in up to 16 arenas.
  */
 export const allocatorEnv = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '1048576' };
 

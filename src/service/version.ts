@@ -1,4 +1,4 @@
-/** The version in package.json, which lies beside `src` and `dist`. */
+/** The version in package.json, which is beside `src` and `dist`. */
 import { readFileSync } from 'node:fs';
 
 const file = new URL('../../package.json', import.meta.url);

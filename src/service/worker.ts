@@ -31,7 +31,7 @@ export interface Worker {
    * @param id its number in the main process
    */
   take({ id, kind }: HandedConnection, socket: Socket | undefined): void;
-  /** Resolves when the main process is gone or has asked for a stop. */
+  /** Resolves when the main process has ended or requests a stop. */
   readonly ended: Promise<Ending>;
 }
 

@@ -27,7 +27,7 @@ export interface ForwardFormat {
 export interface ForwardOptions {
   readonly format: ForwardFormat;
   readonly delivery: Delivery;
-  /** Undefined = none is asked for. */
+  /** Undefined = none is required. */
   readonly sharedKey: string | undefined;
   readonly messageTimeoutMs: number;
 }

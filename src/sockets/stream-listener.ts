@@ -26,7 +26,7 @@ export interface TlsSource {
 
 export interface TlsOptions {
   readonly certificate: TlsSource;
-  /** PEM of the authorities of client certificates; undefined = none is asked for. */
+  /** PEM of the authorities of client certificates; undefined = none is required. */
   readonly clientCa: string | undefined;
   readonly handshakeTimeoutMs: number;
 }

@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
-import { replaceTextFile } from '../files/whole-file.ts';
+import { replaceTextFile } from '../files/atomic-file.ts';
 import type { Connection } from './connection.ts';
 import { compileAddSearchIndexes, granuleSettings } from './sql/search-indexes.ts';
 import { statement } from './sql/statement.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { replaceTextFile } from '../files/whole-file.ts';
+import { replaceTextFile } from '../files/atomic-file.ts';
 import { hasErrorCode } from '../std/error-text.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';

@@ -1,5 +1,5 @@
 /**
- * Export tickets. A ticket stands for one export requested with a token, so that a browser can
+ * Export tickets. A ticket represents one export requested with a token, so that a browser can
  * fetch it by a plain link from any node. It works once and expires soon; its digest is stored.
  */
 import { digestSecret } from '../codec/token-secret.ts';

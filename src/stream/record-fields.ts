@@ -1,4 +1,4 @@
-/** The parts of a log that a list is asked for. Pure. */
+/** The parts of a log that a list requests. Pure. */
 import { isLabelField, labelKeyOf, logFields } from '../model/log-fields.ts';
 import type { LogRecord } from '../model/plan.ts';
 import { findQueryField, labelForm, toGroupField } from '../query/fields.ts';

@@ -114,7 +114,7 @@ export const listQuery = z.strictObject({
     .meta({
       description:
         'Only these parts of each log beside logId and timestamp, separated by commas; ' +
-        'default: all. Parts that are not asked for are not read.',
+        'default: all. Other parts are not read.',
       example: 'severity,message,customer.id',
     })
     .optional(),

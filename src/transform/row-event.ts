@@ -1,4 +1,4 @@
-/** An event in a batch of `logs/1` rows: reads fields when asked, copies the others as bytes. */
+/** An event in a batch of `logs/1` rows: reads fields on demand, copies the others as bytes. */
 import { logRowFields } from '../codec/log-rows.ts';
 import type { RowWriter } from '../codec/row-writer.ts';
 import { toSeverityNumber, toSeverityWord } from '../model/severity.ts';

@@ -229,7 +229,7 @@ test('runs one backup at a time', async (t) => {
   const turn = lockDirectory(join(dataDir, 'backup'));
   t.after(() => turn.release());
   mkdirSync(join(dataDir, 'queue/backup'), { recursive: true });
-  await assert.rejects(makeBackup(t), /another backup of it is under way/);
+  await assert.rejects(makeBackup(t), /another backup of it is running/);
   sweepBackups(dataDir);
   assert.ok(existsSync(join(dataDir, 'queue/backup')), 'the running backup needs it');
 });

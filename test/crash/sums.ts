@@ -1,7 +1,7 @@
 /** Totals of a long crash test, kept in a file so that it can resume. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { replaceTextFile } from '../../src/files/whole-file.ts';
+import { replaceTextFile } from '../../src/files/atomic-file.ts';
 import type { CrashReport } from './run.ts';
 
 /** One data directory and its kills. */

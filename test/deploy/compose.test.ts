@@ -70,7 +70,7 @@ test('Weir is configured with the servers that run', () => {
     assert.equal(urls.length, 6, name);
     for (const url of urls) {
       const host = new URL(url).hostname;
-      assert.ok(compose.services[host], `${name} is told of ${host}`);
+      assert.ok(compose.services[host], `${name} refers to ${host}`);
     }
   }
 });

@@ -96,7 +96,7 @@ function start(file: string): ChildProcess {
 async function messageOf<Message>(child: ChildProcess): Promise<Message> {
   const told = once(child, 'message').then(([message]) => message as Message);
   const left = once(child, 'exit').then(() => {
-    throw new Error('a process of the flood ended before it told its result');
+    throw new Error('a process of the flood ended before it reported its result');
   });
   left.catch(() => undefined);
   return Promise.race([told, left]);

@@ -50,7 +50,7 @@ export function createConfiguredMetricExporter(transport: Transport): PushMetric
   return new classes[transport]();
 }
 
-/** Exports when told. Instruments named `….exponential` are exponential histograms. */
+/** Exports on request. Instruments named `….exponential` are exponential histograms. */
 export class MetricSender {
   readonly #provider: MeterProvider;
   #error: Error | undefined;

@@ -453,7 +453,7 @@ suite('thousands of logs in one nanosecond', () => {
     assert.deepEqual(idsOf(newer), idsOf(stored));
   });
 
-  test('parts that are asked for are those of the whole log', async () => {
+  test('requested parts are those of the complete log', async () => {
     const plan = listPlan(everything, { limit: 200 });
     const whole = await engine.store.list(plan);
     for (const text of [...recordProperties, 'k8sPod', 'label.k', 'message,host', 'scope.name']) {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { renameDurably } from '../../files/whole-file.ts';
+import { renameDurably } from '../../files/atomic-file.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { openSession, type Session } from '../session.ts';
 import { CommandError, escapeLines, type Terminal } from '../terminal.ts';

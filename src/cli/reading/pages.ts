@@ -8,7 +8,7 @@ interface Position {
 }
 
 interface Page {
-  /** In the order that was asked for. */
+  /** In the requested order. */
   readonly logs: readonly LogRecord[];
   readonly cursor: Position;
 }

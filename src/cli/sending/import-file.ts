@@ -4,7 +4,7 @@ import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { open as openHandle, realpath } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
-import { replaceTextFile } from '../../files/whole-file.ts';
+import { replaceTextFile } from '../../files/atomic-file.ts';
 import { hasErrorCode, messageOf } from '../../std/error-text.ts';
 import { CommandError } from '../terminal.ts';
 

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAbsent, replaceTextFile } from '../../files/whole-file.ts';
+import { isAbsent, replaceTextFile } from '../../files/atomic-file.ts';
 
 export interface FilePosition {
   path: string;

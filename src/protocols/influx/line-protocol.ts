@@ -126,7 +126,7 @@ export function toLabels(series: Buffer, field: string, database: string): Label
   return database === '' || hasDatabase ? labels : [...labels, ['db', database]];
 }
 
-/** As Prometheus wants names: other characters become underscores. */
+/** As Prometheus requires of names: other characters become underscores. */
 function toName(text: string, others: RegExp): string {
   const name = text.replace(others, '_');
   return /^\d/.test(name) ? `_${name}` : name;

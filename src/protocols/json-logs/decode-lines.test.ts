@@ -158,7 +158,7 @@ suite('lines of text', () => {
     assert.deepEqual(await messagesOf('\ufeffa\nb', 'text'), ['a', 'b']);
   });
 
-  test('of a large body are decoded in turns, each once', async () => {
+  test('of a large body are decoded in slices, each once', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `${i} ${'x'.repeat(i % 90)}`);
     const decoded = decodeLines(Buffer.from(lines.join('\n')), 'text', limits);
     assert.ok(decoded instanceof Promise);

@@ -10,7 +10,7 @@ const newline = 0x0a;
 /** With more keys than these, more than `maxLabels` of them are labels. */
 const maxPairs = maxLabels + fieldKeys.length;
 /**
- * Yields pieces of whole lines, so that a large body is read in turns. Skips empty lines.
+ * Yields slices of complete lines, so that a large body is read in steps. Skips empty lines.
  * @param body valid UTF-8
  * @param metadata fields of each line of text
  */

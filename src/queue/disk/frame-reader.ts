@@ -3,7 +3,7 @@
  * intact frames are reported as a gap, whose meaning is up to the caller.
  */
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange } from '../../files/whole-file.ts';
+import { readRange } from '../../files/atomic-file.ts';
 import {
   type FrameHeader,
   frameHeaderBytes,

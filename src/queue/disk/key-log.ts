@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { defineRecord } from '../../codec/record.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readWhole, writeFully } from '../../files/whole-file.ts';
+import { readWhole, writeFully } from '../../files/atomic-file.ts';
 import { readChunkHeader } from './key-chunk.ts';
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
 

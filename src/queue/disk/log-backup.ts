@@ -5,7 +5,7 @@
 import { linkSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createNodeFileSystem, type FileSystem } from '../../files/file-system.ts';
-import { isAbsent, temporarySuffix } from '../../files/whole-file.ts';
+import { isAbsent, temporarySuffix } from '../../files/atomic-file.ts';
 import { KeyCollector } from './key-chunk.ts';
 import { listSegments, type LogPaths, pathsOf, prepareDirectories } from './log-directory.ts';
 import {

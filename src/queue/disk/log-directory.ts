@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import type { FileSystem } from '../../files/file-system.ts';
-import { removeTemporaries } from '../../files/whole-file.ts';
+import { removeTemporaries } from '../../files/atomic-file.ts';
 import type { QueueDamage } from '../../telemetry/queue-events.ts';
 import {
   createIdentity,

@@ -6,7 +6,7 @@ import type { BatchId } from '../../model/batch.ts';
 import { type Served, transfer } from '../../channel/channel.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { removeIfThere, writeFully } from '../../files/whole-file.ts';
+import { removeIfThere, writeFully } from '../../files/atomic-file.ts';
 import { decodeFrameHeader, type FrameHeader } from '../frame.ts';
 import { KeyCollector } from './key-chunk.ts';
 import type { KeyLog } from './key-log.ts';

@@ -14,7 +14,7 @@ import {
   readWhole,
   removeIfThere,
   replaceFile,
-} from '../../files/whole-file.ts';
+} from '../../files/atomic-file.ts';
 import {
   decodeFrame,
   decodeFrameHeader,

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { defineRecord, type RecordFormat } from '../../codec/record.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange, readWhole, replaceFile, writeFully } from '../../files/whole-file.ts';
+import { readRange, readWhole, replaceFile, writeFully } from '../../files/atomic-file.ts';
 
 /** 2 where there are earlier writers: a release that knows none must not open the log. */
 export const identityVersion = 2;

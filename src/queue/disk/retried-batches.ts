@@ -9,7 +9,7 @@ import { frameHeaderBytes, readFrameHeader } from '../frame.ts';
 import type { TakeLimits } from '../port.ts';
 import type { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
-import { readRange } from '../../files/whole-file.ts';
+import { readRange } from '../../files/atomic-file.ts';
 import { smaller } from '../../std/big-integers.ts';
 import {
   damagedSuffix,

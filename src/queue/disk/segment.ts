@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { defineRecord } from '../../codec/record.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange, removeIfThere, temporarySuffix, writeFully } from '../../files/whole-file.ts';
+import { readRange, removeIfThere, temporarySuffix, writeFully } from '../../files/atomic-file.ts';
 import {
   decodeFrameHeader,
   encodeFrameHeader,

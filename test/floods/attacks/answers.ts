@@ -75,7 +75,7 @@ const slowReading: Attack = {
 
 /** The largest files that need no token. */
 const assets: Attack = {
-  name: 'the explorer, asked for and not read',
+  name: 'the explorer, requested and not read',
   ports: ['stream'],
   tokens: [false],
   run: (target, stop) => {

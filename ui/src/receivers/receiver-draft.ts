@@ -108,8 +108,8 @@ export function toDraftFaults(
     const wrong = index === undefined ? undefined : cidrs[Number(index)];
     const name = field.startsWith('allowedCidrs') ? 'cidrs' : fieldNames[field];
     if (name === undefined) continue;
-    const told = wrong === undefined ? words : `“${wrong}” ${words}`;
-    faults[name] = faults[name] === undefined ? told : `${faults[name]}; ${told}`;
+    const text = wrong === undefined ? words : `“${wrong}” ${words}`;
+    faults[name] = faults[name] === undefined ? text : `${faults[name]}; ${text}`;
   }
   return faults;
 }

@@ -56,7 +56,7 @@ export const openHecEvents: OpenSource = (bytes, slots, maxDepth) => {
     return end;
   }
 
-  /** The event stands above a field that would replace its message. */
+  /** The event takes precedence over a field that would replace its message. */
   const takeField: TakeMember = (source, start, end, at) =>
     findKey(messageTable, source, start, end) < 0
       ? reader.readValue(source, start, end, at)

@@ -56,7 +56,7 @@ export class StandardHeader {
     return at < end && (bytes[at] === dash || bytes[at] === openBracket) ? at : -1;
   }
 
-  /** Whether the part is there: the sign `-` stands for none. */
+  /** Whether the part is present: the sign `-` means none. */
   has(bytes: Buffer, index: number): boolean {
     const start = this.start[index]!;
     return this.end[index]! - start > 1 || bytes[start] !== dash;

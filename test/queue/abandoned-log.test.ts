@@ -13,7 +13,7 @@ import { until } from '../harness/until.ts';
 import { openSink } from './sink.ts';
 
 test('refuses to start while the local log contains batches', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-forsaken-'));
+  const folder = await mkdtemp(join(tmpdir(), 'weir-abandoned-'));
   t.after(() => rm(folder, { recursive: true }));
   const settings = ['--data', folder, '--queue-min-free-disk-bytes', '0'];
   const config = loadConfig({ flags: settings, environment: {} });
