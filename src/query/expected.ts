@@ -5,11 +5,12 @@ export type Node = ReturnType<typeof parser.parse>['topNode'];
 
 /** @param top the tree of the text before the position, which the grammar could read */
 export function expectedAt(top: Node, text: string, position: number): string {
-  const error = lastError(top);
+  const error = firstError(top);
   const { parent, prevSibling: before } = error ?? { parent: null, prevSibling: null };
   if (parent?.name === 'Comparison') {
     const written = shortened(text.slice(parent.from, before?.to ?? position));
-    const example = `${written}${written.endsWith(':') ? '*' : '10'}`;
+    const isSeverity = /^"?(?:severity|level)\b/.test(written);
+    const example = `${written}${isSeverity ? 'warn' : written.endsWith(':') ? '*' : '10'}`;
     return `expected a value after ${written} as in ${example}; "${written}" in quotes is a word`;
   }
   if (parent?.name === 'Range') return 'expected a range such as [200 TO 299], with * for no bound';
@@ -24,7 +25,11 @@ export function expectedAt(top: Node, text: string, position: number): string {
   const word = shortened(/^\S*/.exec(text.slice(position))![0]);
   if (word !== '') return `expected a term, not ${word}; "${word}" in quotes is a word`;
   if (parent?.name === 'Group' || parent?.name === 'Values') {
-    return `expected ) for the ( at position ${parent.from + 1}; "(" in quotes is a parenthesis`;
+    const missing = before?.name === 'Open' ? 'a term and )' : ')';
+    return (
+      `expected ${missing} for the ( at position ${parent.from + 1}; ` +
+      '"(" in quotes is a parenthesis'
+    );
   }
   return 'expected a term';
 }
@@ -33,10 +38,10 @@ function shortened(text: string): string {
   return text.length <= 40 ? text : `${text.slice(0, 40)}…`;
 }
 
-function lastError(top: Node): Node | undefined {
-  let error: Node | undefined;
+/** All are at the end of the text; the innermost comes first. */
+function firstError(top: Node): Node | undefined {
   const cursor = top.cursor();
-  do if (cursor.type.isError) error = cursor.node;
+  do if (cursor.type.isError) return cursor.node;
   while (cursor.next());
-  return error;
+  return undefined;
 }

@@ -61,6 +61,11 @@ suite('reads and prints', () => {
     ['label.host:x host:""', 'label.host:x host:""'],
     ['state:OR', 'state:"OR"'],
     ['host: b status:>= 5', 'host:b status:>=5'],
+    ['status:(>=400 <500)', 'status:>=400 status:<500'],
+    ['status:(<200 OR >"a b" OR -x)', 'status:<200 OR status:>"a b" OR -status:x'],
+    ['status:([200 TO 299] OR {499 TO *])', 'status:[200 TO 299] OR status:{499 TO *]'],
+    ['severity: >=warn', 'severity:>=warn'],
+    ['tag:("<b>" OR \\[x])', 'tag:("<b>" OR "[x]")'],
   ];
   for (const [text, printed] of cases) {
     test(text, () => {
@@ -86,6 +91,9 @@ suite('refuses with a position and a suggestion', () => {
     ['status:[200 TO', 14, /a range such as/],
     ['status:[200 299]', 12, /a range such as/],
     ['status:>(1 2)', 8, /a number or a word after >/],
+    ['status:(> 5)', 8, /a number or a word after >/],
+    ['status:(1 OR [2 TO', 18, /a range such as/],
+    ['severity:(info OR >=loud)', 18, /a severity such as/],
     ['status:>5*', 8, /no \* after >/],
     ['severity>loud', 9, /a severity such as/],
     ['severity:[info TO loud]', 18, /a severity such as/],

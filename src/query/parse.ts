@@ -111,23 +111,33 @@ class TreeReader {
   #readComparison(node: Node): Query {
     const { firstChild: keyNode, lastChild: value } = node;
     const operator = this.#slice(keyNode!.nextSibling!).replace(/^:(?=.)/, '');
-    const written = this.#slice(keyNode!);
-    const key = written.startsWith('"') ? unquoted(written) : unescaped(written);
+    const key = readLiteral(this.#slice(keyNode!));
     if (operator === '!=') return negated(this.read(value!, key));
     if (operator === ':' || operator === '=') return this.read(value!, key);
     if (value!.name !== 'Value' && value!.name !== 'Phrase') {
       throw new QueryError(value!.from, `expected a number or a word after ${operator}`);
     }
     this.#countTerm(value!);
-    this.#checkStream(value!, key);
-    const [compared, ...more] = this.#patternOf(value!);
+    return this.#compare(value!, key, { operator, written: this.#slice(value!) });
+  }
+
+  #compare(
+    node: Node,
+    key: string,
+    { operator, written }: { readonly operator: string; readonly written: string },
+  ): Query {
+    this.#checkStream(node, key);
+    const [compared, ...more] = this.#patternOf(node, written);
+    if (compared === '' && !written.startsWith('"')) {
+      throw new QueryError(node.from, `expected a number or a word after ${operator}`);
+    }
     if (more.length > 0) {
       throw new QueryError(
-        value!.from,
+        node.from,
         `expected no * after ${operator}; quote it to compare with it`,
       );
     }
-    this.#checkComparison(value!, key, compared!);
+    this.#checkComparison(node, key, compared!);
     return { kind: 'field', key, test: { op: operator as Comparison, value: compared! } };
   }
 
@@ -146,7 +156,13 @@ class TreeReader {
       this.#checkStream(node, key);
       return this.#readRange(node, key!);
     }
-    const pattern = this.#patternOf(node);
+    const written = this.#slice(node);
+    // As in `status:(>=400 <500)`.
+    const [operator] = (node.name === 'Value' && /^[<>]=?/.exec(written)) || [];
+    if (operator !== undefined) {
+      return this.#compare(node, key!, { operator, written: written.slice(operator.length) });
+    }
+    const pattern = this.#patternOf(node, written);
     if (key === undefined) return { kind: 'text', pattern };
     if (key === '_exists_') {
       return { kind: 'field', key: pattern.join('*'), test: { op: 'exists' } };
@@ -166,7 +182,7 @@ class TreeReader {
       const written = this.#slice(at);
       if (written === '*') return undefined;
       this.#checkClosed(at);
-      const value = at.name === 'Phrase' ? unquoted(written) : unescaped(written);
+      const value = readLiteral(written);
       this.#checkComparison(at, key, value);
       return { value, isInclusive };
     };
@@ -178,14 +194,13 @@ class TreeReader {
     return { kind: 'field', key, test };
   }
 
-  #patternOf(node: Node): Pattern {
-    const written = this.#slice(node);
+  #patternOf(node: Node, written: string): Pattern {
     this.#checkClosed(node);
-    return node.name === 'Phrase' ? [unquoted(written)] : toPattern(written);
+    return isPhrase(written) ? [unquoted(written)] : toPattern(written);
   }
 
   #checkClosed(node: Node): void {
-    if (node.name !== 'Phrase' || /^"(?:[^"\\]|\\[^])*"$/.test(this.#slice(node))) return;
+    if (node.name !== 'Phrase' || isPhrase(this.#slice(node))) return;
     throw new QueryError(node.from, 'expected a closing quote; \\" is a quote in quotes');
   }
 
@@ -228,16 +243,21 @@ export function negated(query: Query): Query {
   return query.kind === 'not' ? query.item : { kind: 'not', item: query };
 }
 
+/** What a key or a bound says, in quotes or with escapes. */
+export function readLiteral(written: string): string {
+  return isPhrase(written) ? unquoted(written) : toPattern(written, false)[0]!;
+}
+
+function isPhrase(written: string): boolean {
+  return /^"(?:[^"\\]|\\[^])*"$/.test(written);
+}
+
 /** `\"` and `\\` are escapes. */
 function unquoted(phrase: string): string {
   return phrase.slice(1, -1).replace(/\\(["\\])/g, '$1');
 }
 
 /** A backslash before punctuation or white space makes it literal. */
-function unescaped(word: string): string {
-  return toPattern(word, false)[0]!;
-}
-
 function toPattern(word: string, hasWildcards = true): Pattern {
   const pieces = [''];
   for (const [part] of word.matchAll(/\\[^\p{L}\p{N}]|[^]/gu)) {

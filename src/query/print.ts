@@ -1,4 +1,6 @@
 /** The canonical text of a query: reading it gives the same syntax tree. Pure. */
+import type { GroupField } from '../model/log-fields.ts';
+import { toKey, toTarget } from './fields.ts';
 import type { Pattern, Query, Test } from './parse.ts';
 
 /** What needs no quotes; a slash at the beginning may begin a regular expression. */
@@ -39,12 +41,17 @@ function printValues(items: readonly Query[]): string | undefined {
   return `${printKey(first.key)}:(${values.join(' OR ')})`;
 }
 
+/** Finds the logs that are grouped under this value. */
+export function printGroup(field: GroupField, value: string): string {
+  return printField(toKey(toTarget(field)), { op: 'is', pattern: [value] });
+}
+
 /** As a value of a key, also in a list of values. */
 export function printValue(value: string): string {
   return printPattern([value], plainWord);
 }
 
-function printKey(key: string): string {
+export function printKey(key: string): string {
   return plainKey.test(key) && !keyword.test(key) ? key : quoted(key);
 }
 

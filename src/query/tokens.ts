@@ -75,10 +75,9 @@ function readToken(rest: string, expects: Expects): Token {
   if (rest.startsWith('(') && expects(Open)) return [Open, 1];
   if (rest.startsWith(')')) return [Close, 1];
   if (expects(RangeOpen) && /^[[{]/.test(rest)) return [RangeOpen, 1];
-  // A keyword where the grammar expects a term is an error, except as a value.
-  const keyword = expects(RangeOpen)
-    ? undefined
-    : keywords.find(([text]) => startsWith(rest, text));
+  // A keyword where the grammar expects a term is an error, except as the only value.
+  const isOnlyValue = expects(Value) && !expects(NotWord);
+  const keyword = isOnlyValue ? undefined : keywords.find(([text]) => startsWith(rest, text));
   if (keyword !== undefined) return [keyword[1], keyword[0].length];
   if (/^-[^\s)-]/.test(rest) && expects(Minus)) return [Minus, 1];
   const phrase = phrasePattern.exec(rest)?.[0].length ?? 0;

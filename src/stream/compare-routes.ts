@@ -1,14 +1,14 @@
 /** Fields and labels whose values differ between two ranges or two queries. */
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
-import { type GroupField, labelKeyOf, isLabelField, nameOfField } from '../model/log-fields.ts';
+import { type GroupField, nameOfField } from '../model/log-fields.ts';
 import type { HistogramPlan } from '../model/plan.ts';
 import type { ComparisonPlan, ComparisonResult } from '../model/sample-plan.ts';
 import type { ReadRoute } from '../model/read-route.ts';
 import type { ReadContext, ReadContextSource } from '../model/readable-streams.ts';
-import { toKey, toTarget } from '../query/fields.ts';
+import { toTarget } from '../query/fields.ts';
 import type { Query } from '../query/parse.ts';
-import { printQuery } from '../query/print.ts';
+import { printGroup } from '../query/print.ts';
 import { integer } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
 import { rankDifferences } from './differences.ts';
@@ -148,7 +148,7 @@ function toCompareResponse(
     differences: differences.slice(0, limit).map(({ field, value, ...one }) => ({
       field: nameOfField(field),
       value,
-      query: queryOf(field, value),
+      query: printGroup(field, value),
       count: one.counts[0],
       share: one.shares[0],
       baselineCount: one.counts[1],
@@ -167,13 +167,6 @@ function toCompareResponse(
 function rangeOf(plan: HistogramPlan) {
   const [startTime, endTime] = bucketEdges(plan) as [string, string];
   return { startTime, endTime };
-}
-
-function queryOf(field: GroupField, value: string): string {
-  const key = toKey(
-    isLabelField(field) ? { kind: 'label', key: labelKeyOf(field) } : { kind: 'field', field },
-  );
-  return printQuery({ kind: 'field', key, test: { op: 'is', pattern: [value] } });
 }
 
 /** That a query names: their values differ since the queries do. */

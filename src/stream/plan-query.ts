@@ -236,13 +236,20 @@ function toComparison(
     const compare = (sign: typeof op, value: number): LogCondition => {
       return { kind: 'test', target: severity, test: { op: sign, value } };
     };
-    if (op === '>') return compare('>=', number + 1);
+    if (op === '>') return compare('>=', lastNumber(text, number) + 1);
     if (op === '>=') return compare(op, number);
-    return { kind: 'and', items: [compare('>=', 1), compare(op, number)] };
+    const most = op === '<=' ? lastNumber(text, number) : number;
+    return { kind: 'and', items: [compare('>=', 1), compare(op, most)] };
   }
   const number = Number(text);
   const value = numberPattern.test(text) && Number.isFinite(number) ? number : text;
   return { kind: 'test', target, test: { op, value } };
+}
+
+/** `error` is the whole level, as in `severity:error`; `crit` and `17` are one number. */
+function lastNumber(text: string, number: number): number {
+  const isLevel = !/^\d/.test(text) && number % 4 === 1;
+  return isLevel ? number + 3 : number;
 }
 
 /** By id or name. */

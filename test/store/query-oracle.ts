@@ -27,6 +27,8 @@ function matchesTest(key: string, test: Test, stored: Stored): boolean {
   if (field === 'message' && test.op === 'is') return hasWords(stored.log.body, test.pattern);
   if (field === undefined) {
     const value = labelsOf(stored.log).get(key.replace(/^label\./, ''));
+    // As in facets, a log without the label has the empty value.
+    if (test.op === 'is' && test.pattern.length === 1) return (value ?? '') === test.pattern[0];
     return value !== undefined && (test.op === 'exists' || isAny(test, value));
   }
   const value = field === 'message' ? stored.log.body : columnOf(field, stored);
@@ -53,8 +55,13 @@ function matchesSeverity(test: Test, stored: Stored): boolean {
   }
   if (test.op === 'exists') return severityText !== '';
   if (test.op === 'regex') return severityText !== '' && isAny(test, severityText);
-  const compare = (op: string, word: string) =>
-    severityNumber > 0 && isOrdered(op, severityNumber - parseSeverityNumber(word)!);
+  const compare = (op: string, word: string) => {
+    const number = parseSeverityNumber(word)!;
+    // The word of a level is all of its four numbers.
+    const isLevel = /^\D/.test(word) && [1, 5, 9, 13, 17, 21].includes(number);
+    const isAtEnd = isLevel && (op === '>' || op === '<=');
+    return severityNumber > 0 && isOrdered(op, severityNumber - number - (isAtEnd ? 3 : 0));
+  };
   return eachBound(test, compare) && (severityNumber > 0 || isOpen(test, severityText));
 }
 

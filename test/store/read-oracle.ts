@@ -65,7 +65,7 @@ export function matches(filter: LogFilter, stored: Stored): boolean {
       values.some((value) => isEqual(field, value, stored)),
     ) &&
     (filter.minSeverity === undefined || log.severityNumber >= filter.minSeverity) &&
-    filter.labels.every(({ key, value }) => labels.get(key) === value) &&
+    filter.labels.every(({ key, value }) => (labels.get(key) ?? '') === value) &&
     filter.search.every(({ text, exclude }) => lower(log.body).includes(lower(text)) !== exclude) &&
     !isExcluded(filter, stored, labels)
   );
@@ -85,7 +85,7 @@ function isExcluded(
   const { equal, labels: pairs } = excluded;
   return (
     [...equal].some(([field, values]) => values.some((value) => isEqual(field, value, stored))) ||
-    pairs.some(({ key, value }) => labels.get(key) === value)
+    pairs.some(({ key, value }) => (labels.get(key) ?? '') === value)
   );
 }
 

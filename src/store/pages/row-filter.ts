@@ -52,12 +52,12 @@ function anyOf(field: EqualityField, values: readonly string[]): RowTest {
   return (row) => numbers.has(Number(row[severityNumberIndex])) || words.has(row[index] as string);
 }
 
-/** The log's own attribute hides the resource's; a missing key does not equal "". */
+/** The log's own attribute hides the resource's; a missing key is the empty value. */
 function hasLabel({ key, value }: LabelPair): RowTest {
   const [own, inherited] = attributeIndexes;
   return (row) => {
     const attributes = Object.hasOwn(row[own], key) ? row[own] : row[inherited];
-    return Object.hasOwn(attributes, key) && attributes[key] === value;
+    return (Object.hasOwn(attributes, key) ? attributes[key] : '') === value;
   };
 }
 

@@ -65,11 +65,8 @@ suite('conditions of a filter', () => {
         'StreamId = {p1:String}',
         'NOT (SeverityNumber IN {p2:Array(Int64)})',
         'NOT (Host = {p3:String})',
-        'NOT (mapContains(LogAttributes, {p4:String})' +
-          ' AND LogAttributes[{p4:String}] = {p5:String}' +
-          ' OR NOT mapContains(LogAttributes, {p4:String})' +
-          ' AND mapContains(ResourceAttributes, {p4:String})' +
-          ' AND ResourceAttributes[{p4:String}] = {p5:String})',
+        'NOT (if(mapContains(LogAttributes, {p4:String}), LogAttributes[{p4:String}],' +
+          ' ResourceAttributes[{p4:String}]) = {p5:String})',
       ],
       values: ['account', 'stream', [5, 6, 7, 8, 1, 2, 3, 4], '', 'tier', ''],
     });
@@ -106,9 +103,9 @@ suite('conditions of a filter', () => {
     assert.deepEqual(compiled({ minSeverity: 13 }).conditions[1], 'SeverityNumber >= {p2:UInt16}');
   });
 
-  test('an empty label value checks that the label is present', () => {
+  test('an empty label value is looked for without the index, which has no absent keys', () => {
     const { conditions } = compiled({ labels: [{ key: 'k', value: '' }] });
-    assert.match(conditions.at(-1)!, /^\(mapContains\(LogAttributes, \{p3:String\}\) AND /);
+    assert.match(conditions.at(-1)!, /^\(if\(mapContains\(LogAttributes, \{p2:String\}\)/);
     assert.match(
       compiled({ labels: [{ key: 'k', value: 'v' }] }).conditions[1]!,
       /^indexHint\(has\(/,

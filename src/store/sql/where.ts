@@ -55,20 +55,21 @@ function severityConditions({ minSeverity }: LogFilter, params: Parameters): str
 }
 
 /**
- * The log's own attribute hides the resource's of the same key; a missing key does not equal "".
- * The hint costs nothing for each row and lets the index skip granules.
+ * The log's own attribute hides the resource's of the same key. The hint costs nothing for each row
+ * and lets the index skip granules; it cannot find rows without the key, which match "".
  */
 function labelCondition(key: string, value: string, params: Parameters): string {
-  const hint = `indexHint(has(${labelPairs}, ${params.add('String', `${key}=${value}`)}))`;
-  return `${hint}\n  AND (${labelEquals(key, value, params)})`;
+  const pair = `${key}=${value}`;
+  const hint =
+    value === '' ? '' : `indexHint(has(${labelPairs}, ${params.add('String', pair)}))\n  AND `;
+  return `${hint}(${labelEquals(key, value, params)})`;
 }
 
 function labelEquals(key: string, value: string, params: Parameters): string {
   const k = params.add('String', key);
   const v = params.add('String', value);
-  const equals = (map: string) => `${presenceCheck(map, k, value)}${map}[${k}] = ${v}`;
-  const own = equals('LogAttributes');
-  const inherited = equals('ResourceAttributes');
+  if (value === '') return `${labelValueSql(k)} = ${v}`;
+  const [own, inherited] = [`LogAttributes[${k}] = ${v}`, `ResourceAttributes[${k}] = ${v}`];
   return `${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited}`;
 }
 
@@ -79,11 +80,6 @@ function exclusionConditions({ excluded }: LogFilter, params: Parameters): strin
     ...equalityConditions(excluded.equal, params),
     ...excluded.labels.map(({ key, value }) => labelEquals(key, value, params)),
   ].map((condition) => `NOT (${condition})`);
-}
-
-/** A missing key reads as "", so only the empty value needs a check for the key. */
-function presenceCheck(map: string, key: string, value: string): string {
-  return value === '' ? `mapContains(${map}, ${key}) AND ` : '';
 }
 
 /**
