@@ -207,6 +207,15 @@ export function nameOfField(field: GroupField): string {
   return definition.filter?.facets[0] ?? field;
 }
 
+/** Names separated by commas; `\,` is a comma of a name. */
+export function splitNames(list: string): string[] {
+  return list.split(/(?<!\\),/).map((name) => name.trim().replaceAll('\\,', ','));
+}
+
+export function joinNames(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll(',', '\\,')).join(',');
+}
+
 export const fieldNames: readonly string[] = fieldEntries.map(([field]) => nameOfField(field));
 
 /** Whether the column can hold the value. */

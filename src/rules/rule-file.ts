@@ -6,6 +6,7 @@
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
+import { joinNames } from '../model/log-fields.ts';
 import {
   comparisons,
   type LogsRuleQuery,
@@ -203,7 +204,7 @@ function toLogsQuery(rule: FileRule, { path, report, checkLogs }: Context): Rule
     );
   }
   const { query = '', stat = 'count', by = [], window: windowMs = 0 } = rule;
-  const fields = typeof by === 'string' ? by : by.join(',');
+  const fields = typeof by === 'string' ? by : joinNames(by);
   const baseline = checkBaseline(rule, { path, report });
   if (rule.alert !== undefined && rule.condition === undefined && stat !== newPatterns) {
     report(path, 'an alert on logs needs condition, such as > 10');

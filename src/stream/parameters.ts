@@ -10,6 +10,7 @@ import {
   filterFields,
   type GroupField,
   isPossible,
+  splitNames,
 } from '../model/log-fields.ts';
 import { parseSeverityNumber } from '../model/severity.ts';
 import { labelForm, toGroupField } from '../query/fields.ts';
@@ -92,9 +93,9 @@ function toNamedField(name: string): NamedField | undefined {
   return field && { name, field };
 }
 
-/** Separated by commas. @returns undefined where there are too many, or one is unknown */
+/** As `splitNames` takes them. @returns undefined where there are too many, or one is unknown */
 export function parseGroupFields(value: string, most: number): NamedField[] | undefined {
-  const fields = value.split(',').map((name) => toNamedField(name.trim()));
+  const fields = splitNames(value).map(toNamedField);
   return fields.length <= most && fields.every((field) => field !== undefined) ? fields : undefined;
 }
 

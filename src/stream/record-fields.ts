@@ -1,5 +1,5 @@
 /** The parts of a log that a list requests. Pure. */
-import { isLabelField, labelKeyOf, logFields } from '../model/log-fields.ts';
+import { isLabelField, labelKeyOf, logFields, splitNames } from '../model/log-fields.ts';
 import type { LogRecord } from '../model/plan.ts';
 import { findQueryField, labelForm, toGroupField } from '../query/fields.ts';
 
@@ -39,7 +39,7 @@ export const recordFieldsForm =
 
 /** @returns undefined where a name is unknown */
 export function parseRecordFields(value: string): RecordField[] | undefined {
-  const fields = value.split(',').map((name) => toRecordField(name.trim()));
+  const fields = splitNames(value).map(toRecordField);
   return fields.every((field) => field !== undefined) ? fields : undefined;
 }
 

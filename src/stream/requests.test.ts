@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 import { encodeLogId, nilLogId } from '../model/log-id.ts';
+import { joinNames } from '../model/log-fields.ts';
 import { parseQuery } from '../std/parse-query.ts';
 import { facetsBatchQuery, facetsQuery, histogramQuery, listQuery } from './requests.ts';
 
@@ -203,6 +204,19 @@ test('groups by any name of a field in queries, and by labels', () => {
     'severity',
     'label.host',
   ]);
+});
+
+test('a list of fields takes a comma of a key', () => {
+  const names = joinNames(['label.a,b', 'host']);
+  const query = new URLSearchParams({ fields: names }).toString();
+  const { fields } = parsed(facetsBatchQuery, query);
+  assert.deepEqual(
+    fields.map(({ name, field }) => [name, field]),
+    [
+      ['label.a,b', 'label.a,b'],
+      ['host', 'host'],
+    ],
+  );
 });
 
 test('a batch of facets keeps order and names', () => {

@@ -365,6 +365,17 @@ suite('stats', () => {
       status: 'success',
       data: { resultType: 'matrix', result: result({ values: [[1_772_323_320, '60']] }) },
     });
+    // Names of labels are valid and differ.
+    assert.partialDeepStrictEqual(await stats({ ...query, by: '404.rate,404-rate,größe.cm' }), {
+      data: {
+        result: [
+          {
+            metric: { __name__: 'count', _404_rate: 'v', _404_rate_2: 'v', gr__e_cm: 'v' },
+          },
+          {},
+        ],
+      },
+    });
   });
 
   const refused: readonly (readonly [Record<string, string>, string, RegExp])[] = [

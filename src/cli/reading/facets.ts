@@ -1,6 +1,7 @@
 /** `weir facets [field…]`: the most frequent values of fields, with their shares. */
 import { Argument, type Command, Option } from 'commander';
 import { collect, integerWithin } from '../arguments.ts';
+import { joinNames } from '../../model/log-fields.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
 import { type ChartOptions, shorten, toBar, toChartOptions, toPercent } from './bars.ts';
@@ -44,7 +45,7 @@ export function define(command: Command, terminal: Terminal): void {
       const { api, output } = openSession(command, terminal);
       const fields = given.length > 0 ? given : defaultFields;
       const query = await toFilterQuery([options.search ?? ''], options, api);
-      query.set('fields', fields.join(','));
+      query.set('fields', joinNames(fields));
       query.set('topK', String(options.top));
       const response = await api.get<{ facets: Facet[] }>(['facets', 'batch'], query);
       const chart = toChartOptions(terminal, options);

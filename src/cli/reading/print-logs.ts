@@ -1,5 +1,6 @@
 /** The output of `weir logs` and `weir tail`: text, or one JSON object per line. */
 import { type Command, Option } from 'commander';
+import { splitNames } from '../../model/log-fields.ts';
 import type { LogRecord } from '../../model/plan.ts';
 import type { Session } from '../session.ts';
 import { CommandError, escapeControls, exitCodes } from '../terminal.ts';
@@ -21,7 +22,7 @@ export function addPrintOptions(command: Command): Command {
     .optionsGroup('Output:')
     .addOption(
       new Option('--fields <a,b,…>', `columns to show: ${fieldNames.join(', ')}`).argParser(
-        (text: string) => text.split(',').map((name) => name.trim()),
+        splitNames,
       ),
     )
     .option('--wide', 'show labels too')

@@ -1,5 +1,6 @@
 /** `weir stats [stat…]`: statistics of fields and labels by time and groups, as a table. */
 import { Argument, type Command } from 'commander';
+import { joinNames, splitNames } from '../../model/log-fields.ts';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
@@ -88,7 +89,7 @@ export function define(command: Command, terminal: Terminal): void {
 }
 
 function toGroupFieldNames(text: string): string {
-  return text.split(',').map(toGroupFieldName).join(',');
+  return joinNames(splitNames(text).map(toGroupFieldName));
 }
 
 /** Groups to the left, numbers to the right. @param isWhole of one value over the range */

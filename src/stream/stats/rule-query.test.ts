@@ -1,10 +1,13 @@
-/** Rules on logs: the counts and sums of all steps of a preview are those of each step alone. */
+/**
+ * Rules on logs: the counts and sums of all steps of a preview are those of each step alone, and
+ * the logs of a group are found by its labels.
+ */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { StatsPlan, StatsResult } from '../../model/plan.ts';
+import type { ListPlan, StatsPlan, StatsResult } from '../../model/plan.ts';
 import type { LogsRuleQuery } from '../../model/rules.ts';
-import { createLogsRuleQuery } from './rule-query.ts';
+import { createLogsRuleQuery, createRuleSamples } from './rule-query.ts';
 
 const owner = { accountId: 'a', streamId: '018f0000-0000-7000-8000-000000000001' };
 const originMs = Date.UTC(2026, 0, 1);
@@ -22,17 +25,21 @@ interface Log {
   readonly ms: number | undefined;
 }
 
+const stream = {
+  streamId: owner.streamId,
+  name: 'all',
+  retentionDays: 36_500,
+  dataDeletedUntil: null,
+};
+const source = {
+  grants: { streams: () => Promise.resolve([stream as never]) },
+  now: () => originMs + 86_400_000,
+};
+
 function queryOf(logs: readonly Log[]) {
   const reads: StatsPlan[] = [];
-  const stream = {
-    streamId: owner.streamId,
-    name: 'all',
-    retentionDays: 36_500,
-    dataDeletedUntil: null,
-  };
   const { at, over } = createLogsRuleQuery({
-    grants: { streams: () => Promise.resolve([stream as never]) },
-    now: () => originMs + 86_400_000,
+    ...source,
     store: {
       stats: (plan: StatsPlan) => {
         reads.push(plan);
@@ -124,4 +131,27 @@ suite('the counts and sums of all steps', () => {
       assert.equal(await queryOf(logs).over(owner, { ...counting, ...part }, times), undefined);
     });
   }
+});
+
+test('finds the logs of a group, whatever its keys and values', async () => {
+  const plans: ListPlan[] = [];
+  const samplesOf = createRuleSamples({
+    ...source,
+    store: {
+      list: (plan) => {
+        plans.push(plan);
+        return Promise.resolve([]);
+      },
+    },
+  });
+  const rule = { ...counting, query: 'a OR b', by: 'host, label.my key,404.rate' };
+  // An alert has no empty label, here that of the host.
+  const labels = { label_my_key: 'two\nlines of "text"', _404_rate: '1' };
+  await samplesOf(owner, rule, { labels, annotations: {}, atMs: originMs });
+  const { equal, labels: pairs } = plans[0]!.filter;
+  assert.deepEqual([...equal], [['host', ['']]]);
+  assert.deepEqual(pairs, [
+    { key: 'my key', value: labels.label_my_key },
+    { key: '404.rate', value: '1' },
+  ]);
 });

@@ -1,4 +1,5 @@
 /** Rules on logs: a stat of the logs of a window, by groups, or its new patterns. */
+import { splitNames } from '../../model/log-fields.ts';
 import type { ListPlan, LogRecord, StatsPlan, StatsResult } from '../../model/plan.ts';
 import { readContext, type ReadContextSource } from '../../model/readable-streams.ts';
 import {
@@ -10,10 +11,12 @@ import {
 } from '../../model/rules.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { parseQuery } from '../../std/parse-query.ts';
+import { toGroupField } from '../../query/fields.ts';
+import { printGroup } from '../../query/print.ts';
 import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
 import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
-import { planStats, statsQuery, toLabelName, toStatsResponse } from './stats.ts';
+import { planStats, statsQuery, toLabelNames, toStatsResponse } from './stats.ts';
 import { countWindows, type Times } from './window-counts.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
@@ -126,9 +129,11 @@ export function createRuleSamples(parts: RuleSamplesParts) {
       atMs,
     }: Pick<Alert, 'labels' | 'annotations'> & { readonly atMs: number },
   ): Promise<LogRecord[]> => {
-    const fields = by.split(',').filter((name) => name !== '');
-    const values = fields.map(
-      (name) => `${name.trim()}:${JSON.stringify(labels[toLabelName(name)])}`,
+    const fields = by === '' ? [] : [...new Set(splitNames(by))];
+    // Alerts have no empty labels.
+    const names = toLabelNames(fields);
+    const values = fields.map((field, at) =>
+      printGroup(toGroupField(field)!, labels[names[at]!] ?? ''),
     );
     const asked = logsQueryOf(annotations) ?? query;
     const terms = [...(asked.trim() === '' ? [] : [`(${asked})`]), ...values];
@@ -167,6 +172,6 @@ function toIso(timeMs: number): string {
 }
 
 function toLabels(by: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(by);
-  return Object.fromEntries(entries.map(([name, value]) => [toLabelName(name), value]));
+  const names = toLabelNames(Object.keys(by));
+  return Object.fromEntries(Object.values(by).map((value, at) => [names[at]!, value]));
 }

@@ -254,24 +254,30 @@ function secondsWithin({ startTime, endTime }: StatsQuery, fromMs: number, until
   return (Math.min(untilMs, Number(endTime) / 1e6) - from) / 1000;
 }
 
-/** A field as the name of a Prometheus label. */
-export function toLabelName(field: string): string {
-  return field.trim().replace(/[^a-zA-Z0-9_]/g, '_');
+/** Fields as names of Prometheus labels, all different. */
+export function toLabelNames(fields: readonly string[]): string[] {
+  const names: string[] = [];
+  for (const field of fields) {
+    const name = field.replace(/[^a-zA-Z0-9_]/g, '_').replace(/^\d/, '_$&');
+    names.push(names.includes(name) ? `${name}_${names.length + 1}` : name);
+  }
+  return names;
 }
 
 function toPrometheus(
   plan: StatsPlan,
   series: readonly Series[],
   names: readonly string[],
-  { step }: StatsQuery,
+  { step, by: fields = [] }: StatsQuery,
 ): PrometheusResponse {
   const isMatrix = step !== undefined;
+  const labelNames = toLabelNames(fields.map(({ name }) => name));
   type Result = PrometheusResponse['data']['result'];
   const result = names.flatMap((name, i) =>
     series.flatMap(({ by, isRest, points }): Result => {
       const metric: Record<string, string> = {
         __name__: name,
-        ...Object.fromEntries(by.map(([key, value]) => [toLabelName(key), value])),
+        ...Object.fromEntries(by.map(([, value], at) => [labelNames[at]!, value])),
         ...(isRest && { other: 'true' }),
       };
       const values = points.flatMap(({ timeMs, values: all }): [number, string][] => {
