@@ -5,20 +5,20 @@ import type { Expr } from '../promql/parser/ast.ts';
 import { parseQuery } from '../promql/parser/parser.ts';
 
 /** @throws AppError `malformed` */
-export function parsePromql(text: string): Expr {
+export function parsePromql(text: string, parameter = 'query'): Expr {
   try {
     return parseQuery(text);
   } catch (error) {
-    throw error instanceof QueryError ? toAppError(error) : error;
+    throw error instanceof QueryError ? toAppError(error, parameter) : error;
   }
 }
 
-export function toAppError(error: QueryError): AppError {
+export function toAppError(error: QueryError, parameter = 'query'): AppError {
   const options = { cause: error };
   switch (error.failure) {
     case 'bad_data': {
-      const message = `invalid parameter "query": ${error.message}`;
-      return new AppError('malformed', message, { ...options, parameter: 'query' });
+      const message = `invalid parameter "${parameter}": ${error.message}`;
+      return new AppError('malformed', message, { ...options, parameter });
     }
     case 'execution':
       return new AppError('execution', error.message, options);

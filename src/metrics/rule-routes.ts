@@ -4,6 +4,8 @@
  */
 import { z } from 'zod';
 import type { RuleStore } from '../directory/port.ts';
+import { AppError } from '../model/errors.ts';
+import type { LabelMatcher } from '../model/metric-plan.ts';
 import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
 import {
   type Alert,
@@ -14,10 +16,12 @@ import {
   type RuleState,
   type StoredRuleGroup,
 } from '../model/rules.ts';
+import { matches } from '../promql/matchers.ts';
 import { formatDuration } from '../promql/parser/numbers.ts';
 import { list, withQuery } from '../std/parse-query.ts';
 import { success } from './responses.ts';
 import { noQuery } from './requests.ts';
+import { parsePromql } from './parse-promql.ts';
 
 type RuleRoute = Pick<
   ReadRoute,
@@ -41,6 +45,10 @@ const health = z.enum(['unknown', 'ok', 'err']);
 const rule = z.object({
   name: z.string(),
   query: z.string(),
+  logsQuery: z
+    .string()
+    .optional()
+    .meta({ description: 'The logs that a rule on logs looks at; absent for PromQL.' }),
   duration: z.number().optional().meta({ description: 'for, in seconds.' }),
   keepFiringFor: z.number().optional(),
   labels: texts.optional(),
@@ -81,6 +89,10 @@ const rulesQuery = z.object({
   'rule_name[]': list(z.string(), 'Only rules of these names.'),
   'rule_group[]': list(z.string(), 'Only groups of these names.'),
   'file[]': list(z.string(), 'Only groups of these streams.'),
+  'match[]': list(
+    z.string().meta({ example: '{severity="page"}' }),
+    'Only rules whose own labels match this selector. Repeated: any of them.',
+  ),
   exclude_alerts: z.string().optional().meta({ description: '`true`: without active alerts.' }),
 });
 
@@ -128,20 +140,25 @@ export function createRuleRoutes({
 
 function toGroups(stored: readonly StoredRuleGroup[], query: RulesQuery) {
   const { 'rule_name[]': names, 'rule_group[]': groups, 'file[]': files } = query;
-  const isNarrowed = names !== undefined || query.type !== undefined;
+  const isNarrowed = [names, query.type, query['match[]']].some((one) => one !== undefined);
+  const isWanted = ruleFilter(query);
   return stored
     .filter((one) => (groups ?? [one.group.name]).includes(one.group.name))
     .filter(({ streamId }) => (files ?? [streamId]).includes(streamId))
-    .map((one) => toGroup(one, query))
+    .map((one) => toGroup(one, query, isWanted))
     .filter(({ rules }) => !isNarrowed || rules.length > 0);
 }
 
-function toGroup(stored: StoredRuleGroup, query: RulesQuery): z.output<typeof group> {
+function toGroup(
+  stored: StoredRuleGroup,
+  query: RulesQuery,
+  isWanted: (rule: Rule) => boolean,
+): z.output<typeof group> {
   const { streamId, state } = stored;
   const { name, intervalMs, limit, rules } = stored.group;
   const keys = ruleKeys(rules);
   const shown = rules.flatMap((one, i) =>
-    isWanted(one, query) ? [toRule(one, state?.rules[keys[i]!], query)] : [],
+    isWanted(one) ? [toRule(one, state?.rules[keys[i]!], query)] : [],
   );
   return {
     name,
@@ -159,9 +176,22 @@ function toLate({ atMs, rows, maxDelayMs }: NonNullable<GroupState['late']>) {
   return { time: toTime(atMs), rows, seconds: maxDelayMs / 1000 };
 }
 
-function isWanted({ kind, name }: Rule, { type, 'rule_name[]': names }: RulesQuery): boolean {
-  const isKind = type === undefined || (type === 'alert') === (kind === 'alerting');
-  return isKind && (names ?? [name]).includes(name);
+/** @throws AppError `malformed` */
+function ruleFilter(query: RulesQuery): (rule: Rule) => boolean {
+  const { type, 'rule_name[]': names } = query;
+  const selectors = query['match[]']?.map(matchersOf) ?? [[]];
+  return ({ kind, name, labels }) =>
+    (type === undefined || (type === 'alert') === (kind === 'alerting')) &&
+    (names ?? [name]).includes(name) &&
+    selectors.some((matchers) => matchers.every((one) => matches(one, labels[one.name] ?? '')));
+}
+
+function matchersOf(text: string): readonly LabelMatcher[] {
+  const parameter = 'match[]';
+  const expr = parsePromql(text, parameter);
+  if (expr.kind === 'selector') return expr.matchers;
+  const message = `cannot read ${parameter} ${JSON.stringify(text)}: it must be a series selector`;
+  throw new AppError('malformed', message, { parameter });
 }
 
 function toRule(one: Rule, state: RuleState | undefined, query: RulesQuery): z.output<typeof rule> {
@@ -172,17 +202,20 @@ function toRule(one: Rule, state: RuleState | undefined, query: RulesQuery): z.o
     lastEvaluation: state === undefined ? never : toTime(state.evaluatedAtMs),
   };
   const { name, labels } = one;
-  const text = toText(one.query);
+  const text = {
+    query: toText(one.query),
+    ...(one.query.type === 'logs' && { logsQuery: one.query.query }),
+  };
   if (one.kind === 'recording') {
     const shown = Object.keys(labels).length > 0 && { labels };
-    return { name, query: text, ...shown, ...evaluated, type: 'recording' };
+    return { name, ...text, ...shown, ...evaluated, type: 'recording' };
   }
   const alerts = state?.alerts ?? [];
   const has = (wanted: Alert['state']) => alerts.some((each) => each.state === wanted);
   return {
     state: has('firing') ? 'firing' : has('pending') ? 'pending' : 'inactive',
     name,
-    query: text,
+    ...text,
     duration: one.forMs / 1000,
     keepFiringFor: one.keepFiringForMs / 1000,
     labels,

@@ -69,7 +69,8 @@ function withoutWeakPrefix(tag: string): string {
   return tag.trim().replace(/^W\//, '');
 }
 
-export function createProbes({ missing }: Pick<Answers, 'missing'>): OpenRoute[] {
+/** Health, and readiness. */
+export function createProbes({ missing }: Pick<Answers, 'missing'>): [OpenRoute, OpenRoute] {
   return [
     {
       ...open('/healthz', 'getHealth', 'Whether the process is alive'),

@@ -36,9 +36,23 @@ export function createRoutes(parts: RouteParts): RouteTable {
     reads,
     tickets,
     admin,
-    open: [...probes, createDocumentRoute(streamInfo, () => streamDocument(stream, streamInfo))],
+    open: [
+      ...probes,
+      ...prometheusProbes(probes),
+      createDocumentRoute(streamInfo, () => streamDocument(stream, streamInfo)),
+    ],
   };
   return { ingest, stream, ops: createOpsRoutes(parts) };
+}
+
+/** `promtool check healthy` and `ready` ask below the URL of a Prometheus. */
+function prometheusProbes(probes: ReturnType<typeof createProbes>): OpenRoute[] {
+  const [health, readiness] = probes;
+  const below = '/api/v1/prometheus/-';
+  return [
+    { ...health, path: `${below}/healthy`, operationId: 'getPrometheusHealth' },
+    { ...readiness, path: `${below}/ready`, operationId: 'getPrometheusReadiness' },
+  ];
 }
 
 export function createOpsRoutes(answers: Answers): readonly OpenRoute[] {

@@ -101,6 +101,29 @@ groups:
     );
   });
 
+  test('rules are listed by their own labels', async () => {
+    await apply(`
+groups:
+- name: owned
+  labels: { team: shop }
+  rules:
+  - { record: of:shop, expr: vector(1) }
+  - { record: of:page, expr: vector(1), labels: { severity: page } }
+`);
+    const listed = async (selector: string) => {
+      const { groups } = await ask<{ groups: { rules: { name: string }[] }[] }>('rules', {
+        'match[]': selector,
+      });
+      return groups.flatMap(({ rules }) => rules.map(({ name }) => name));
+    };
+    assert.deepEqual(await listed('{team="shop"}'), ['of:shop', 'of:page']);
+    assert.deepEqual(await listed('{team="shop",severity!="page"}'), ['of:shop']);
+    assert.deepEqual(await listed('{severity=~"p.+"}'), ['of:page']);
+    const { streamId } = service.quickstart;
+    const ended = await service.admin('DELETE', `/streams/${streamId}/rule-groups/owned`);
+    assert.equal(ended.status, 204, ended.text);
+  });
+
   test('a rule on logs counts by service, and another one tells their absence', async () => {
     await apply(`
 groups:

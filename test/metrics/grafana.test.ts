@@ -118,6 +118,13 @@ suite('the Prometheus data source', () => {
     });
   }
 
+  test('is asked for its health without a token, as promtool does', async () => {
+    for (const path of ['-/healthy', '-/ready']) {
+      const answer = await service.http.send(`${prometheusBaseUrl(service)}/${path}`);
+      assert.equal(answer.status, 200, answer.text);
+    }
+  });
+
   test('asks for exemplars, rules and alerts', async () => {
     const range = { query: 'requests_total', start, end };
     assert.deepEqual(await ask('api/v1/query_exemplars', range), []);
