@@ -68,6 +68,18 @@ groups:
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'service:shop severity:error' }).waitFor();
     await page.getByText('count of service:shop severity:error over 5m > 10').waitFor();
+    await page.getByRole('link', { name: 'Logs', exact: true }).last().click();
+    await page.getByText('payment 3 failed').waitFor();
+    await close();
+  });
+
+  test('a query of metrics becomes a rule', async () => {
+    const query = 'sum by (job) (jobs_failing) # all';
+    const { page, close } = await explorer.open(`/explore/metrics?q=${encodeURIComponent(query)}`);
+    await page.getByRole('link', { name: 'Alert from query A' }).click();
+    await page.getByRole('heading', { name: 'New rules' }).waitFor();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('expr: "sum by (job) (jobs_failing) > 0"').waitFor();
     await close();
   });
 

@@ -11,6 +11,7 @@ import { type Explorer, missingBrowser, startExplorer, type WatchedPage } from '
 
 const skip = missingBrowser() ?? false;
 const orders = 60;
+const oddKey = 'größe: "der, Kiste"';
 /** Spread over the last 50 minutes; every sixth is an error, every other is from `search`. */
 const events = Array.from({ length: orders }, (_, index) => ({
   message: index % 6 === 0 ? `payment timeout ${index}` : `order ${index} placed`,
@@ -18,7 +19,10 @@ const events = Array.from({ length: orders }, (_, index) => ({
   service_name: index % 2 === 0 ? 'checkout' : 'search',
   host: `web-${index % 3}`,
   timestamp: new Date(Date.now() - 5_000 - index * 50_000).toISOString(),
-  labels: { customer: `c-${index % 3}` },
+  labels: {
+    customer: `c-${index % 3}`,
+    ...(index % 4 === 0 && { [oddKey]: `x "${index % 8}"` }),
+  },
 }));
 
 suite('exploring logs', { skip }, () => {
@@ -110,6 +114,40 @@ suite('exploring logs', { skip }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Service is checkout', exact: true }).waitFor();
     await total(page, '10 logs');
+  });
+
+  test('completes keys and values that need quotes', async () => {
+    await go('');
+    await total(page, '60 logs');
+    await page.keyboard.press('/');
+    await page.keyboard.type('größ');
+    const offered = page.getByRole('listbox').getByRole('option');
+    await offered.filter({ hasText: oddKey }).waitFor();
+    await page.keyboard.press('Tab');
+    await offered.filter({ hasText: 'x "4"' }).waitFor();
+    await page.keyboard.type('"x \\"4');
+    await until(async () => (await offered.count()) === 1, { what: 'one value to be offered' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await total(page, '7 logs');
+    await page.getByRole('button', { name: `${oddKey} is x "4"`, exact: true }).waitFor();
+  });
+
+  test('counts the values of labels on demand, also of logs without the label', async () => {
+    await go('');
+    await total(page, '60 logs');
+    const side = page.getByRole('complementary', { name: 'Filter by value' });
+    const group = side.getByRole('region', { name: oddKey });
+    assert.equal(await group.getByRole('listitem').count(), 0);
+    const title = group.getByRole('button', { name: oddKey, exact: true });
+    await title.click();
+    await group.getByRole('button', { name: 'x "0" 8' }).waitFor();
+    await assertAccessible(page, 'values of a label');
+    await group.getByRole('button', { name: 'none 45' }).click();
+    await total(page, '45 logs');
+    await group.getByRole('button', { name: 'x "4" 7' }).click();
+    await total(page, '52 logs');
+    await title.click();
   });
 
   test('shows where a query is wrong, and does not run it', async () => {

@@ -136,15 +136,29 @@ const columns: readonly Column<Rule>[] = [
     isTight: true,
   },
   {
-    header: 'History',
-    cell: ({ name, type }) =>
-      type === 'recording' ? (
-        <Link href={`/explore/metrics?${new URLSearchParams({ q: name }).toString()}`}>Chart</Link>
-      ) : (
-        <Link href={`/alerts?${new URLSearchParams({ tab: 'history', alert: name }).toString()}`}>
-          History
-        </Link>
-      ),
+    header: 'See',
+    cell: ({ name, type, query, logsQuery }) => (
+      <span className={styles.links}>
+        {type === 'recording' ? (
+          <Link href={`/explore/metrics?${new URLSearchParams({ q: name }).toString()}`}>
+            Chart
+          </Link>
+        ) : (
+          <Link href={`/alerts?${new URLSearchParams({ tab: 'history', alert: name }).toString()}`}>
+            History
+          </Link>
+        )}
+        {logsQuery === undefined ? (
+          <Link href={`/explore/metrics?${new URLSearchParams({ q: query }).toString()}`}>
+            Metrics
+          </Link>
+        ) : (
+          <Link href={`/explore/logs?${new URLSearchParams({ query: logsQuery }).toString()}`}>
+            Logs
+          </Link>
+        )}
+      </span>
+    ),
     isTight: true,
   },
 ];

@@ -23,7 +23,8 @@ test('a rule of a search is accepted, whatever the search says', () => {
 
 test('a rule of metrics is accepted', () => {
   for (const expr of ['', 'sum by (job) (rate(a{b="c"}[5m])) > 1']) {
-    assert.equal(readRuleFile(ruleOfMetrics(expr), options).length, 1);
+    const [group] = readRuleFile(ruleOfMetrics(expr), options);
+    assert.deepEqual(group?.rules[0]?.query, { type: 'prometheus', expr: expr || 'up == 0' });
   }
 });
 

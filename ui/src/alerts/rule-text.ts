@@ -20,18 +20,22 @@ export function ruleOfSearch(query: string): string {
 `;
 }
 
-/** Also for the alert of a query on metrics. */
+/** @param expr PromQL; empty = an example */
 export function ruleOfMetrics(expr: string): string {
+  const isExample = expr === '';
+  const summary = isExample
+    ? '{{ $labels.instance }} of {{ $labels.job }} is down'
+    : '{{ $value }}';
   return `groups:
-- name: new group
+- name: ${isExample ? 'new group' : JSON.stringify(expr.slice(0, 80).toWellFormed())}
   interval: 1m
   rules:
-  - alert: ServiceDown
-    expr: ${expr === '' ? 'up == 0' : JSON.stringify(expr)}
+  - alert: ${isExample ? 'ServiceDown' : 'NewAlert'}
+    expr: ${isExample ? 'up == 0' : JSON.stringify(expr)}
     for: 5m
     labels: { severity: page }
     annotations:
-      summary: '{{ $labels.instance }} of {{ $labels.job }} is down'
+      summary: '${summary}'
 `;
 }
 

@@ -3,10 +3,10 @@ import { useMemo, useState } from 'react';
 import type { Facet, Histogram } from '../api/models.ts';
 import { useScope } from '../app/context.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
+import { AlertLink } from '../links/alert-link.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
-import { AlertLink } from './alert-link.tsx';
 import { facetFieldNames, FacetSidebar } from './facets/facet-sidebar.tsx';
 import { FilterChips } from './filter-chips.tsx';
 import { HistogramPanel } from './histogram-panel.tsx';
@@ -85,7 +85,7 @@ export function LogsPage() {
         <div className={styles.menus}>
           <ViewsMenu query={query} onOpen={actions.onOpenView} />
           <ShareMenu query={query} bounds={run.bounds} />
-          <AlertLink query={query.text} />
+          <AlertLink of={{ query: query.text }} label="Alert from this search" />
         </div>
       </div>
       <SearchHits value={hits}>

@@ -6,7 +6,10 @@ import { useScope } from '../app/context.ts';
 import { usePreferences } from '../app/preferences.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
+import { LogText } from '../parts/text/log-text.tsx';
+import { cutText } from '../parts/text/visible-text.ts';
 import styles from './nothing-found.module.css';
+import { hintsOf } from './query-box/query-hints.ts';
 import { type ExploreQuery, parseSpan, type Range } from './query.ts';
 import { formatMoment, formatRange, spanWords, toAbsolute, type Zone } from './range/range.ts';
 import { useNewestLog } from './reads.ts';
@@ -22,6 +25,8 @@ export interface NothingFoundProps {
 
 const pollMs = 2000;
 const aroundMs = 15 * 60_000;
+const maxHints = 3;
+const maxHintLength = 80;
 
 export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundProps) {
   const hasConditions = Object.keys(run.filters).length > 0;
@@ -37,6 +42,7 @@ export function NothingFound({ query, run, onChange, onRefresh }: NothingFoundPr
     <section className={styles.nothing} aria-label="Nothing found">
       <h2>No logs match</h2>
       <Reason query={query} newest={match.data} />
+      {match.data === null && <Hints text={query.text} />}
       <div className={styles.actions}>
         {newest && (
           <Button
@@ -74,6 +80,28 @@ function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | u
       {newest &&
         `The newest matching log is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}
     </p>
+  );
+}
+
+/** Syntax of other languages, which is searched for as text here. */
+function Hints({ text }: { text: string }) {
+  const hints = hintsOf(text).slice(0, maxHints);
+  if (hints.length === 0) return null;
+  return (
+    <ul className={styles.hints}>
+      {hints.map(({ written, meant }) => (
+        <li key={written}>
+          <code>
+            <LogText text={cutText(written, maxHintLength)} />
+          </code>{' '}
+          is looked for as it is. Did you mean{' '}
+          <code>
+            <LogText text={cutText(meant, maxHintLength)} />
+          </code>
+          ?
+        </li>
+      ))}
+    </ul>
   );
 }
 

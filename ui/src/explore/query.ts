@@ -203,10 +203,9 @@ function parseFilter(name: string, value: string): Filter | undefined {
     const field = filterFields.find((known) => known === name);
     return field === undefined ? undefined : { field, value, isExcluded };
   }
-  const colon = value.indexOf(':');
-  if (colon < 1) return undefined;
-  const key = value.slice(0, colon);
-  const rest = value.slice(colon + 1);
+  const [, written, rest] = /^((?:[^:\\]|\\[^])+):([^]*)$/.exec(value) ?? [];
+  if (written === undefined || rest === undefined) return undefined;
+  const key = written.replace(/\\([:\\])/g, '$1');
   if (name !== 'exclude') return { field: labelPrefix + key, value: rest, isExcluded };
   const field = filterFields.find((known) => known === key);
   return field === undefined ? undefined : { field, value: rest, isExcluded };

@@ -16,6 +16,12 @@ test('labels of a series select the fields and labels that logs have', () => {
   const labels = { __name__: 'up', job: 'shop', instance: 'web-1:9100', le: '0.5', site: 'a b' };
   assert.equal(queryOf(labels, 'site', 'job'), '(service:shop OR job:shop) host:web-1 site:"a b"');
   assert.equal(queryOf({ __name__: 'up', le: '1' }), null);
+  const route = { http_route: '/a', le: '1' };
+  assert.equal(queryOf(route, 'http.route'), 'http.route:"/a"');
+  assert.equal(
+    queryOf(route, 'http.route', 'http_route', 'other'),
+    'http.route:"/a" OR http_route:"/a"',
+  );
 });
 
 test('a log leads to the metrics of its service, host and pod', () => {

@@ -29,17 +29,21 @@ export function toLogsOfSeries({ labels, logLabels, fromMs, untilMs }: LogsOfSer
   return `/explore/logs?${parameters.toString()}`;
 }
 
-/** A label that names a field is looked for in both, since senders put it in either. */
+/**
+ * A label that names a field is looked for in both, since senders put it in either. Metrics may be
+ * sent with `http_route` for what logs call `http.route`.
+ */
 function conditionOf(
   label: string,
   value: string,
   logLabels: ReadonlySet<string>,
 ): Query | undefined {
   const field = fieldOfLabel(label);
-  const own: Query[] = logLabels.has(label) ? [is(`label.${label}`, value)] : [];
-  if (field === undefined) return own[0];
-  const named = is(field, label === 'instance' ? withoutPort(value) : value);
-  return own.length === 0 ? named : { kind: 'or', items: [named, ...own] };
+  const isOwn = (key: string) => key === label || key.replaceAll(/[^\w]/g, '_') === label;
+  const own = [...logLabels].filter(isOwn).map((key) => is(`label.${key}`, value));
+  const named = label === 'instance' ? withoutPort(value) : value;
+  const [first, ...more] = [...(field === undefined ? [] : [is(field, named)]), ...own];
+  return first && more.length > 0 ? { kind: 'or', items: [first, ...more] } : first;
 }
 
 function is(name: string, value: string): Query {

@@ -5,6 +5,7 @@ import { Icon } from '../../parts/controls/icon.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { useValues } from '../reads.ts';
+import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
 import { fieldTitle } from '../log/log-fields.ts';
 import { type Filter, withoutField } from '../terms.ts';
 import type { Run } from '../use-run.ts';
@@ -13,10 +14,11 @@ import styles from './facet-group.module.css';
 import { FacetValue } from './facet-value.tsx';
 
 export interface FacetGroupProps extends FacetField {
-  readonly rows: readonly FacetRow[];
-  readonly total: number;
-  /** Logs without a value. */
-  readonly other: number;
+  /** Absent = counted while it is open. */
+  readonly rows?: readonly FacetRow[];
+  readonly total?: number;
+  /** Logs with other values. */
+  readonly other?: number;
   readonly run: Run;
   readonly filters: readonly Filter[];
   readonly nameOf: (value: string) => string | undefined;
@@ -28,16 +30,17 @@ export interface FacetGroupProps extends FacetField {
 
 export function FacetGroup(props: FacetGroupProps) {
   const { field, name, run, filters, isOpen, onToggle, nameOf } = props;
+  const { rows: given, total = 0, other = 0 } = props;
   const [hasMore, setHasMore] = useState(false);
   const [wanted, setWanted] = useState('');
   const listId = useId();
-  const title = fieldTitle(field);
+  const title = toVisibleText(cutText(fieldTitle(field), maxTitle));
   // Counted without the field's own filters, so that other values remain selectable.
   const isChosen = filters.some((filter) => filter.field === field && !filter.isExcluded);
-  const topK = hasMore ? 100 : isChosen ? 10 : 0;
+  const topK = hasMore ? 100 : isChosen || given === undefined ? 10 : 0;
   const all = useValues(isChosen ? ofOthers(run, field) : run, name, isOpen ? topK : 0);
-  const counted = topK > 0 && all.data ? all.data : { total: props.total, other: props.other };
-  const rows = topK > 0 && all.data ? facetRows(all.data, field, filters) : props.rows;
+  const counted = topK > 0 && all.data ? all.data : { total, other };
+  const rows = topK > 0 && all.data ? facetRows(all.data, field, filters) : (given ?? []);
   const shown = rows.filter(({ value }) => contains(nameOf(value) ?? value, wanted));
 
   return (
@@ -51,7 +54,7 @@ export function FacetGroup(props: FacetGroupProps) {
           onClick={onToggle}
         >
           <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
-          {title}
+          <span className={styles.name}>{title}</span>
           {!isOpen && <ActiveMark filters={filters.filter((filter) => filter.field === field)} />}
         </button>
       </h3>
@@ -65,6 +68,9 @@ export function FacetGroup(props: FacetGroupProps) {
             value={wanted}
             onChange={({ target }) => setWanted(target.value)}
           />
+        )}
+        {given === undefined && isOpen && all.isPending && (
+          <p className={styles.rest}>Counting values…</p>
         )}
         <ul className={styles.values}>
           {shown.map((row) => (
@@ -96,6 +102,8 @@ export function FacetGroup(props: FacetGroupProps) {
     </section>
   );
 }
+
+const maxTitle = 120;
 
 function ofOthers(run: Run, field: string): Run {
   const query = withoutField(run.filters.query ?? '', field);

@@ -1,7 +1,8 @@
-/** The most frequent values of each field among the matching logs. */
+/** The most frequent values of fields and labels among the matching logs. */
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useKept } from '../use-kept.ts';
-import { refusalOf, useFacets } from '../reads.ts';
+import { isLabelName } from '../log/log-fields.ts';
+import { refusalOf, useFacets, useLabelNames } from '../reads.ts';
 import type { Filter } from '../terms.ts';
 import type { Run } from '../use-run.ts';
 import { facetFields, facetRows, isTelling } from './facet-fields.ts';
@@ -21,6 +22,8 @@ export const facetFieldNames = facetFields.map(({ name }) => name).join(',');
 export function FacetSidebar({ filters, run, streamNames, ...actions }: FacetSidebarProps) {
   const { data, error, isPlaceholderData, refetch } = useFacets(run, facetFieldNames, true);
   const [closed, setClosed] = useKept<readonly string[]>('weir.facets.closed', []);
+  const [opened, setOpened] = useKept<readonly string[]>('weir.facets.opened', []);
+  const labels = useLabelNames(run, true);
   if (data === undefined) {
     // The query box says what is wrong with the query.
     if (refusalOf(error)) return null;
@@ -31,33 +34,40 @@ export function FacetSidebar({ filters, run, streamNames, ...actions }: FacetSid
     const rows = facetRows(facet ?? { values: [] }, facetField.field, filters);
     return { ...facetField, rows, total: facet?.total ?? 0, other: facet?.other ?? 0 };
   });
+  const telling = groups.filter(({ rows }) => isTelling(rows));
+  const filtered = filters.map(({ field }) => field).filter(isLabelName);
+  const shared = { run, filters, ...actions };
   return (
     <div className={styles.facets} data-is-old={isPlaceholderData}>
-      {groups
-        .filter(({ rows }) => isTelling(rows))
-        .map((group) => (
+      {telling.map((group) => (
+        <FacetGroup
+          key={group.field}
+          {...shared}
+          {...group}
+          nameOf={(value) => (group.field === 'streamId' ? streamNames.get(value) : undefined)}
+          isOpen={!closed.includes(group.field)}
+          onToggle={() => setClosed(toggled(closed, group.field))}
+        />
+      ))}
+      {telling.length > 0 &&
+        [...new Set([...filtered, ...labels])].map((label) => (
           <FacetGroup
-            key={group.field}
-            {...group}
-            run={run}
-            filters={filters}
-            nameOf={(value) => (group.field === 'streamId' ? streamNames.get(value) : undefined)}
-            isOpen={!closed.includes(group.field)}
-            onToggle={() =>
-              setClosed(
-                closed.includes(group.field)
-                  ? closed.filter((field) => field !== group.field)
-                  : [...closed, group.field],
-              )
-            }
-            {...actions}
+            key={label}
+            {...shared}
+            field={label}
+            name={label}
+            nameOf={() => undefined}
+            isOpen={opened.includes(label)}
+            onToggle={() => setOpened(toggled(opened, label))}
           />
         ))}
-      {!groups.some(({ rows }) => isTelling(rows)) && (
-        <p className={styles.none}>Shows values of the matching logs.</p>
-      )}
+      {telling.length === 0 && <p className={styles.none}>Shows values of the matching logs.</p>}
     </div>
   );
+}
+
+function toggled(fields: readonly string[], field: string): readonly string[] {
+  return fields.includes(field) ? fields.filter((one) => one !== field) : [...fields, field];
 }
 
 function Skeleton() {

@@ -1,10 +1,13 @@
 /** Chooses the field by which logs are grouped: fields, and the most frequent labels. */
 import { useState } from 'react';
+import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
 import { columnFields, fieldTitle, isStored } from '../log/log-fields.ts';
 import type { ExploreQuery } from '../query.ts';
 import { useLabelNames } from '../reads.ts';
 import { termsOf } from '../terms.ts';
 import type { Run } from '../use-run.ts';
+
+const maxTitle = 80;
 
 export interface GroupSelectProps {
   readonly label: string;
@@ -35,7 +38,7 @@ export function GroupSelect({ label, value, onChange, query, run, none }: GroupS
       {none !== undefined && <option value="">{none}</option>}
       {[...names].map((name) => (
         <option key={name} value={name}>
-          {fieldTitle(name)}
+          {toVisibleText(cutText(fieldTitle(name), maxTitle))}
         </option>
       ))}
     </select>

@@ -2,7 +2,8 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
 import { toTarget } from '../../../../src/query/fields.ts';
-import { printValue } from '../../../../src/query/print.ts';
+import { readLiteral } from '../../../../src/query/parse.ts';
+import { printKey, printValue } from '../../../../src/query/print.ts';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { recentQueries } from './query-history.ts';
 
@@ -71,14 +72,16 @@ function placeOf({ state, pos }: CompletionContext): Place | undefined {
     const isWriting = before.name === 'Value' || before.name === 'Phrase';
     return {
       from: isWriting ? before.from : pos,
-      key: written.replace(/^"(.*)"$/, '$1').replaceAll('\\', ''),
+      key: readLiteral(written),
       termFrom: (ancestor(comparison, ['Not']) ?? comparison).from,
       isInList: ancestor(before, ['Values']) !== undefined,
     };
   }
-  // The grammar reads `error:` as a word until a value follows.
-  const label = before.name === 'Word' && /^(.+):$/.exec(state.sliceDoc(before.from, pos))?.[1];
-  if (label) return { from: pos, key: label, termFrom: before.from, isInList: false };
+  // The grammar reads `error:` as a word until a value follows, and `"my key":` as two.
+  const phrase = before.prevSibling?.name === 'Phrase' ? before.prevSibling : undefined;
+  const termFrom = phrase?.to === before.from ? phrase.from : before.from;
+  const label = before.name === 'Word' && /^(.+):$/s.exec(state.sliceDoc(termFrom, pos))?.[1];
+  if (label) return { from: pos, key: readLiteral(label), termFrom, isInList: false };
   if (before.name === 'Key' || before.name === 'Word') {
     return { from: before.from, key: undefined, termFrom: before.from, isInList: false };
   }
@@ -105,7 +108,7 @@ async function completeKey(
   const options: Completion[] = (await offers.keys()).map(({ key, title }, index) => ({
     label: key,
     detail: title,
-    apply: `${key}:`,
+    apply: `${printKey(key)}:`,
     type: 'key',
     section: keySection,
     // In the order of the service.
@@ -129,7 +132,7 @@ async function completeValue(
   const target = toTarget(key!);
   if (target.kind === 'message') return null;
   const field = target.kind === 'label' ? `label.${target.key}` : target.field;
-  const prefix = state.sliceDoc(from, pos).replace(/^"/, '');
+  const prefix = readLiteral(state.sliceDoc(from, pos).replace(/^"/, ''));
   const others = `${state.sliceDoc(0, termFrom)} ${state.sliceDoc(pos)}`.trim();
   const values = await offers.values({ field, prefix, others });
   const options = values

@@ -1,5 +1,6 @@
 /** Patterns, comparisons and statistics of the matching logs. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { joinNames } from '../../../../src/model/log-fields.ts';
 import { dataOf } from '../../api/client.ts';
 import type { Comparison, Patterns } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
@@ -56,7 +57,7 @@ export function useStats(
     startTime,
     endTime,
     stat: [stat],
-    ...(by !== '' && { by }),
+    ...(by !== '' && { by: joinNames([by]) }),
     ...(exact && { exact: 'true' as const }),
     ...(step !== undefined && { step }),
   };

@@ -1,6 +1,7 @@
 /** One query: its text, the builder below, and why it cannot be read. */
 import { lazy } from 'react';
 import { useShortcuts } from '../../app/shortcuts.ts';
+import { AlertLink } from '../../links/alert-link.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { QueryFrame } from '../../parts/editor/query-frame.tsx';
@@ -9,6 +10,7 @@ import { useQueryDraft } from '../../parts/editor/use-query-draft.ts';
 import type { MetricFamily } from '../browse/metric-families.ts';
 import { letterOf } from '../chart/plotted-series.ts';
 import type { Bounds, MetricQuery } from '../metric-query.ts';
+import { alertExprOf } from './alert-expr.ts';
 import { BuilderForm } from './builder-form.tsx';
 import { parseBuilt, printBuilt } from './built-query.ts';
 import type { PromqlOffers } from './promql-offers.ts';
@@ -56,6 +58,9 @@ export function QueryRow(props: QueryRowProps) {
         <QueryFrame query={query}>
           <PromqlEditor {...query} label={name} offers={offers} />
         </QueryFrame>
+        {!isBlank && syntaxFaultOf(text) === undefined && (
+          <AlertLink of={{ expr: alertExprOf(text) }} label={`Alert from query ${letterOf(at)}`} />
+        )}
         {onRemove && (
           <Button tone="bare" label={`Remove query ${letterOf(at)}`} onPress={onRemove}>
             <Icon name="close" />
