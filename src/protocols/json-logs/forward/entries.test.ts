@@ -187,6 +187,14 @@ test('a time that a field replaces, and one with metadata', async () => {
   assert.equal(two?.time, -1n);
 });
 
+test('a time in a signed number, as clients in Go write it', async () => {
+  const signed = Buffer.alloc(9, 0xd3);
+  signed.writeBigInt64BE(1_795_341_600n, 1);
+  const message = [Buffer.from([0x93]), encode('app'), signed, encode(record)];
+  const events = await eventsOf(Buffer.concat(message));
+  assert.deepEqual(events, [{ ...event, time: 1_795_341_600_000_000_000n }]);
+});
+
 suite('refuses', () => {
   const deep = Array(20).fill('\x91').join('');
   const messages: readonly (readonly [string, Buffer, RegExp])[] = [

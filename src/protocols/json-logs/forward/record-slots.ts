@@ -74,7 +74,7 @@ export class RecordSlots {
       head = headAt(this.#message, at, head);
     }
     if (head.kind === 'nil') return;
-    if (!isEventTime(head) && head.kind !== 'uint' && head.kind !== 'float') {
+    if (!isEventTime(head) && !isNumber(head.kind)) {
       throw malformed(at, 'a time must be a number');
     }
     const text = scalarText(this.#message, head);
@@ -200,6 +200,10 @@ interface Place {
 function isScalar(head: Head): boolean {
   if (head.kind === 'extension') return isEventTime(head);
   return head.kind !== 'array' && head.kind !== 'map';
+}
+
+function isNumber(kind: Kind): boolean {
+  return kind === 'uint' || kind === 'int' || kind === 'float';
 }
 
 function isString(kind: Kind): boolean {
