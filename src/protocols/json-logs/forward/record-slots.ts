@@ -74,7 +74,7 @@ export class RecordSlots {
       head = headAt(this.#message, at, head);
     }
     if (head.kind === 'nil') return;
-    if (!isEventTime(head) && !isNumber(head.kind)) {
+    if (!isTime(head)) {
       throw malformed(at, 'a time must be a number');
     }
     const text = scalarText(this.#message, head);
@@ -202,8 +202,9 @@ function isScalar(head: Head): boolean {
   return head.kind !== 'array' && head.kind !== 'map';
 }
 
-function isNumber(kind: Kind): boolean {
-  return kind === 'uint' || kind === 'int' || kind === 'float';
+function isTime(head: Head): boolean {
+  const { kind } = head;
+  return kind === 'uint' || kind === 'int' || kind === 'float' || isEventTime(head);
 }
 
 function isString(kind: Kind): boolean {
