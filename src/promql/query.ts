@@ -4,7 +4,7 @@ import { typeOf } from './parser/check.ts';
 import { evaluate } from './evaluate.ts';
 import { Evaluation, type Query, type QueryOptions } from './evaluation.ts';
 import { extendedSamples } from './functions/extended-samples.ts';
-import { executionError } from './errors.ts';
+import { QueryError } from './errors.ts';
 import type { Histogram } from './histogram/histogram.ts';
 import { compareLabels, type Labels, withoutMetadata } from './labels.ts';
 import { rangeSeries } from './range-call.ts';
@@ -116,7 +116,8 @@ async function range(ev: Evaluation, expr: Expr): Promise<QueryResult> {
   const type = typeOf(expr);
   if (type !== 'scalar' && type !== 'vector') {
     const shown = type === 'matrix' ? 'range vector' : type;
-    throw executionError(
+    throw new QueryError(
+      'bad_data',
       `invalid expression type "${shown}" for range query, must be Scalar or instant Vector`,
     );
   }

@@ -188,6 +188,13 @@ suite('PromQL over HTTP', () => {
       'bad_data',
       /^exceeded maximum resolution of 11,000 points per timeseries/,
     ],
+    [
+      'query_range',
+      { query: 'up[5m]', start: 0, end: 1, step: 1 },
+      400,
+      'bad_data',
+      /^invalid parameter "query": invalid expression type "range vector" for range query/,
+    ],
     ['query_range', { query: 'up', start: 1, end: 0, step: 1 }, 400, 'bad_data', /end timestamp/],
     [
       'query_range',

@@ -116,7 +116,8 @@ function checkPatterns(text: string, matchers: readonly LabelMatcher[], start: n
       matches(matcher, '');
     } catch (error) {
       const why = error instanceof Error ? error.message : 'invalid';
-      throw parseError(text, start, `error parsing regexp: ${why}`);
+      const prefix = 'error parsing regexp: ';
+      throw parseError(text, start, why.startsWith(prefix) ? why : prefix + why);
     }
   }
 }

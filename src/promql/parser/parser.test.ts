@@ -52,12 +52,13 @@ suite('printing', () => {
 
 const invalid: readonly (readonly [string, RegExp])[] = [
   ['', /^1:1: parse error: no expression found in input$/],
-  ['sum(', /^1:5: parse error: unexpected end of input$/],
+  ['sum(', /^1:5: parse error: unclosed left parenthesis$/],
+  ['sum(a{b="c"', /^1:12: parse error: unexpected end of input inside braces$/],
   ['a b', /^1:3: parse error: unexpected identifier "b"$/],
   ['a\n  + %', /^2:5: parse error: unexpected "%"$/],
   ['nosuch(a)', /unknown function with name "nosuch"/],
   ['a{b}', /in label matching, expected label matching operator/],
-  ['a{b=~"("}', /error parsing regexp/],
+  ['a{b=~"("}', /parse error: error parsing regexp: missing/],
   ['{}', /vector selector must contain at least one non-empty matcher/],
   ['a{__name__="b"}', /metric name must not be set twice: "a" or "b"/],
   ['rate(a)', /expected type range vector in call to function "rate", got instant vector/],

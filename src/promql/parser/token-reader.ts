@@ -72,10 +72,25 @@ export class TokenReader {
   }
 
   unexpected(token = this.peek(), where = ''): QueryError {
+    const unclosed = token.kind === 'end' ? this.#lastUnclosed() : undefined;
+    if (unclosed !== undefined) return this.error(unclosed, token.start);
     const names = { number: 'number', string: 'string', word: 'identifier', symbol: '', end: '' };
     const shown =
       token.kind === 'end' ? 'end of input' : `${names[token.kind]} "${token.text}"`.trimStart();
     return this.error(`unexpected ${shown} ${where}`.trimEnd(), token.start);
+  }
+
+  /** In the words of Prometheus; undefined in brackets, which name their place. */
+  #lastUnclosed(): string | undefined {
+    const open: string[] = [];
+    for (const { kind, text } of this.#tokens) {
+      if (kind !== 'symbol') continue;
+      if (['(', '{', '['].includes(text)) open.push(text);
+      else if ([')', '}', ']'].includes(text)) open.pop();
+    }
+    const last = open.at(-1);
+    if (last === '(') return 'unclosed left parenthesis';
+    return last === '{' ? 'unexpected end of input inside braces' : undefined;
   }
 }
 
