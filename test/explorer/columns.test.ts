@@ -21,7 +21,7 @@ suite('columns of the list', { skip: missingBrowser() ?? false }, () => {
         service_name: 'shop',
         host: `node-${index}`,
         timestamp: new Date(startedAt - 60_000 - index * 1000).toISOString(),
-        labels: { customer: `c${index}` },
+        labels: { customer: `c${index}`, lines: `one\n  two ${index}` },
       })),
     );
     await until(async () => (await service.list({})).logs.length === 4, { what: 'the logs' });
@@ -53,6 +53,13 @@ suite('columns of the list', { skip: missingBrowser() ?? false }, () => {
     until(async () => (await titles()).slice(2, -1).join() === expected.join(), {
       what: `columns ${expected.join()}`,
     });
+
+  test('a value of several lines stays in its row', async () => {
+    await page.goto(`${page.url()}?column=label.lines`);
+    await until(async () => (await cells(2))[0] === 'one ⏎ two 0', { what: 'one line' });
+    await page.goto(page.url().replace(/\?.*/, ''));
+    await page.getByRole('row').nth(4).waitFor();
+  });
 
   test('a key of JSON becomes a column, which sorts by number', async () => {
     await page.getByRole('row').nth(1).click();

@@ -7,7 +7,7 @@ import { useLabelNames } from '../reads.ts';
 import { termsOf } from '../terms.ts';
 import type { Run } from '../use-run.ts';
 
-const maxTitle = 80;
+const maxTitle = 40;
 
 export interface GroupSelectProps {
   readonly label: string;

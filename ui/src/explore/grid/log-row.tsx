@@ -61,7 +61,7 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
         {time.slice(11)}
       </span>
       <span role="gridcell" className={styles.severity}>
-        <VisibleText text={cutText(log.severity, maxCellLength)} />
+        <VisibleText text={inOneLine(cutText(log.severity, maxCellLength))} />
       </span>
       {columns.map((name) => (
         <span key={name} role="gridcell" className={styles.cell}>
@@ -74,7 +74,9 @@ export const LogRow = memo(function LogRow(props: LogRowProps) {
           {name === 'traceId' && log.traceId !== '' ? (
             <Link href={tracePath(log.traceId) ?? ''}>{log.traceId}</Link>
           ) : (
-            <VisibleText text={cutText(shownValue(log, name, streamNames), maxCellLength)} />
+            <VisibleText
+              text={inOneLine(cutText(shownValue(log, name, streamNames), maxCellLength))}
+            />
           )}
         </span>
       ))}
@@ -92,8 +94,11 @@ function shownValue(log: Log, name: FieldName, streamNames: LogRowProps['streamN
 }
 
 function messageLine({ message }: Log): string {
-  const line = cutText(message, maxLineLength);
-  return line.includes('\n') ? line.trimEnd().replaceAll(/\r?\n\s*/g, ' ⏎ ') : line;
+  return inOneLine(cutText(message, maxLineLength));
+}
+
+function inOneLine(text: string): string {
+  return text.includes('\n') ? text.trimEnd().replaceAll(/\r?\n\s*/g, ' ⏎ ') : text;
 }
 
 function wrappedMessage({ message }: Log): string {
