@@ -58,15 +58,14 @@ function lokiStreams(random: Random, records: number): LokiStream[] {
   return [{ labels: { app: random.pick(['shop', 'a"\n']) }, entries }];
 }
 
-interface Way {
-  /** Name of the protocol. */
-  readonly protocol: string;
-  readonly mediaType: string;
+interface Encoded extends Making {
+  /** Name of the protocol; default: that of the subject. */
+  readonly protocol?: string;
   readonly coding?: ContentCoding;
 }
 
-function batches(name: string, way: Way, making: Making): BatchSubject {
-  const { protocol, mediaType, coding = 'identity' } = way;
+function batches(name: string, mediaType: string, encoded: Encoded): BatchSubject {
+  const { protocol = name, coding = 'identity', ...making } = encoded;
   const format = { mediaType, parameters: new Map<string, string>(), coding };
   return {
     name,
@@ -80,130 +79,75 @@ function batches(name: string, way: Way, making: Making): BatchSubject {
   };
 }
 
+const protobuf = 'application/x-protobuf';
+const grpc = 'application/grpc';
+
+/** Lines of JSON, in the form of a protocol. */
+function ndjson(wrap: (lines: Buffer) => Buffer): Making {
+  return ofText(jsonWords, (random, records) => wrap(ndjsonOf(jsonLogs(random, records))));
+}
+
 /** Protocols, whose outcome is a batch. */
 export const batchSubjects: readonly BatchSubject[] = [
-  batches(
-    'json_logs',
-    { protocol: 'json_logs', mediaType: 'application/json' },
-    ofText(jsonWords, jsonLogs),
-  ),
+  batches('json_logs', 'application/json', ofText(jsonWords, jsonLogs)),
   batches(
     'lines',
-    { protocol: 'lines', mediaType: 'application/x-ndjson' },
-    ofText(jsonWords, (random, records) => ndjsonOf(jsonLogs(random, records))),
+    'application/x-ndjson',
+    ndjson((lines) => lines),
   ),
-  batches(
-    'loki_json',
-    { protocol: 'loki', mediaType: 'application/json' },
-    ofText(jsonWords, (random, records) => lokiJson(lokiStreams(random, records))),
-  ),
-  batches(
-    'loki_protobuf',
-    { protocol: 'loki', mediaType: 'application/x-protobuf' },
-    {
-      ...ofProtobuf((random, records) => lokiProtobuf(lokiStreams(random, records))),
-      ...snappy,
-    },
-  ),
-  batches(
-    'datadog',
-    { protocol: 'datadog', mediaType: 'application/json' },
-    ofText(jsonWords, jsonLogs),
-  ),
+  batches('loki_json', 'application/json', {
+    ...ofText(jsonWords, (random, records) => lokiJson(lokiStreams(random, records))),
+    protocol: 'loki',
+  }),
+  batches('loki_protobuf', protobuf, {
+    ...ofProtobuf((random, records) => lokiProtobuf(lokiStreams(random, records))),
+    ...snappy,
+    protocol: 'loki',
+  }),
+  batches('datadog', 'application/json', ofText(jsonWords, jsonLogs)),
   batches(
     'gelf',
-    { protocol: 'gelf', mediaType: 'application/json' },
-    ofText(jsonWords, (random, records) => ndjsonOf(jsonLogs(random, records))),
+    'application/json',
+    ndjson((lines) => lines),
   ),
-  batches(
-    'syslog',
-    { protocol: 'syslog', mediaType: 'application/syslog' },
-    { ...ofText(syslogWords, syslogMessages), takesAnything: true },
-  ),
-  batches(
-    'elasticsearch',
-    { protocol: 'elasticsearch', mediaType: 'application/x-ndjson' },
-    ofText(jsonWords, (random, records) => bulkOf(ndjsonOf(jsonLogs(random, records)))),
-  ),
-  batches(
-    'splunk_hec',
-    { protocol: 'splunk_hec', mediaType: 'application/json' },
-    ofText(jsonWords, (random, records) => hecOf(ndjsonOf(jsonLogs(random, records)))),
-  ),
-  batches(
-    'forward',
-    { protocol: 'forward', mediaType: 'application/msgpack' },
-    { create: forwardMessages, damage: damageBytes },
-  ),
-  batches(
-    'journal',
-    { protocol: 'journal', mediaType: 'application/vnd.fdo.journal' },
-    ofText(journalWords, journalEntries),
-  ),
-  batches('otlp_json', { protocol: 'otlp_http', mediaType: 'application/json' }, otlpJson),
-  batches(
-    'otlp_protobuf',
-    { protocol: 'otlp_http', mediaType: 'application/x-protobuf' },
-    otlpProtobuf,
-  ),
-  batches(
-    'otlp_gzip',
-    {
-      protocol: 'otlp_http',
-      mediaType: 'application/x-protobuf',
-      coding: 'gzip',
-    },
-    { ...otlpProtobuf, ...gzip },
-  ),
-  batches(
-    'otlp_grpc',
-    { protocol: 'otlp_grpc', mediaType: 'application/grpc', coding: 'gzip' },
-    { ...otlpProtobuf, ...grpcFrame },
-  ),
-  batches(
-    'otlp_metrics_json',
-    { protocol: 'otlp_metrics_http', mediaType: 'application/json' },
-    ofText(jsonWords, (random, records) => writeMetricsJson(otlpMetrics(random, records))),
-  ),
-  batches(
-    'otlp_metrics_protobuf',
-    { protocol: 'otlp_metrics_http', mediaType: 'application/x-protobuf' },
-    otlpMetricsProtobuf,
-  ),
-  batches(
-    'otlp_metrics_grpc',
-    { protocol: 'otlp_metrics_grpc', mediaType: 'application/grpc', coding: 'gzip' },
-    { ...otlpMetricsProtobuf, ...grpcFrame },
-  ),
-  batches(
-    'prom_text',
-    { protocol: 'prom_text', mediaType: 'text/plain' },
-    ofText(textWords, metrics.classicText),
-  ),
-  batches(
-    'openmetrics',
-    { protocol: 'prom_text', mediaType: 'application/openmetrics-text' },
-    ofText(textWords, metrics.openMetrics),
-  ),
-  batches(
-    'influx',
-    { protocol: 'influx', mediaType: 'text/plain' },
-    ofText(lineWords, metrics.influxLines),
-  ),
-  batches(
-    'remote_write_v2',
-    { protocol: 'remote_write_v2', mediaType: 'application/x-protobuf', coding: 'snappy' },
-    { ...ofProtobuf(metrics.writeRequestV2), ...snappy },
-  ),
-  batches(
-    'remote_write',
-    {
-      protocol: 'remote_write',
-      mediaType: 'application/x-protobuf',
-      coding: 'snappy',
-    },
-    { ...writeRequests, ...snappy },
-  ),
+  batches('syslog', 'application/syslog', {
+    ...ofText(syslogWords, syslogMessages),
+    takesAnything: true,
+  }),
+  batches('elasticsearch', 'application/x-ndjson', ndjson(bulkOf)),
+  batches('splunk_hec', 'application/json', ndjson(hecOf)),
+  batches('forward', 'application/msgpack', { create: forwardMessages, damage: damageBytes }),
+  batches('journal', 'application/vnd.fdo.journal', ofText(journalWords, journalEntries)),
+  batches('otlp_json', 'application/json', { ...otlpJson, protocol: 'otlp_http' }),
+  batches('otlp_protobuf', protobuf, { ...otlpProtobuf, protocol: 'otlp_http' }),
+  batches('otlp_gzip', protobuf, {
+    ...otlpProtobuf,
+    ...gzip,
+    protocol: 'otlp_http',
+    coding: 'gzip',
+  }),
+  batches('otlp_grpc', grpc, { ...otlpProtobuf, ...grpcFrame, coding: 'gzip' }),
+  batches('otlp_metrics_json', 'application/json', {
+    ...ofText(jsonWords, (random, records) => writeMetricsJson(otlpMetrics(random, records))),
+    protocol: 'otlp_metrics_http',
+  }),
+  batches('otlp_metrics_protobuf', protobuf, {
+    ...otlpMetricsProtobuf,
+    protocol: 'otlp_metrics_http',
+  }),
+  batches('otlp_metrics_grpc', grpc, { ...otlpMetricsProtobuf, ...grpcFrame, coding: 'gzip' }),
+  batches('prom_text', 'text/plain', ofText(textWords, metrics.classicText)),
+  batches('openmetrics', 'application/openmetrics-text', {
+    ...ofText(textWords, metrics.openMetrics),
+    protocol: 'prom_text',
+  }),
+  batches('influx', 'text/plain', ofText(lineWords, metrics.influxLines)),
+  batches('remote_write_v2', protobuf, {
+    ...ofProtobuf(metrics.writeRequestV2),
+    ...snappy,
+    coding: 'snappy',
+  }),
+  batches('remote_write', protobuf, { ...writeRequests, ...snappy, coding: 'snappy' }),
 ];
 
 export const subjects: readonly Subject[] = [...batchSubjects, ...otherSubjects];
