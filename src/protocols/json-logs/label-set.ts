@@ -2,7 +2,8 @@
  * The labels of one event: unique keys, each with the byte range of its value. Reused; allocates
  * nothing per label.
  */
-import { createKeyTable, findKey, hashKey } from '../../codec/key-table.ts';
+import { KeySet } from '../../codec/key-set.ts';
+import { createKeyTable, findKey } from '../../codec/key-table.ts';
 
 /** How to copy the bytes of a value; null counts as absent. A given value is not in the event. */
 export const valueKind = { absent: 0, verbatim: 1, escaped: 2, given: 3 } as const;
@@ -17,7 +18,6 @@ export const maxLabels = 1000;
 /** Has room for fields that become labels. */
 const capacity = 1056;
 const tableSize = 4096;
-const maxStamp = 0xffff;
 
 /**
  * Label keys that also fill the Kubernetes columns, in the order of those columns: OpenTelemetry's,
@@ -36,13 +36,9 @@ const kubernetesColumns = kubernetesKeys.flatMap((keys, column) => keys.map(() =
 const letterK = 0x6b;
 const letterO = 0x6f;
 
-export class LabelSet {
-  count = 0;
+export class LabelSet extends KeySet {
   /** True if the event has more than `maxLabels` keys. */
   overflowed = false;
-  readonly keySource: Buffer[] = [];
-  readonly keyStart = new Int32Array(capacity);
-  readonly keyEnd = new Int32Array(capacity);
   readonly valueStart = new Int32Array(capacity);
   readonly valueEnd = new Int32Array(capacity);
   readonly kind = new Uint8Array(capacity);
@@ -51,29 +47,22 @@ export class LabelSet {
   /** Index of the label that fills each Kubernetes column, or -1. */
   readonly kubernetes = new Int32Array(kubernetesKeys.length).fill(-1);
   readonly #origin = new Uint8Array(capacity);
-  readonly #table = new Int32Array(tableSize);
-  /** Number of the event that a slot belongs to; starts over after `maxStamp` events. */
-  readonly #tableStamp = new Uint16Array(tableSize);
-  #stamp = 0;
   #hasKubernetes = false;
 
-  clear(): void {
-    this.count = 0;
+  constructor() {
+    super(capacity, tableSize);
+  }
+
+  override clear(): void {
+    super.clear();
     this.overflowed = false;
-    if (this.#stamp === maxStamp) {
-      this.#tableStamp.fill(0);
-      this.#stamp = 0;
-    }
-    this.#stamp += 1;
     if (!this.#hasKubernetes) return;
     this.kubernetes.fill(-1);
     this.#hasKubernetes = false;
   }
 
-  /** Clears the set and releases the buffers. */
-  release(): void {
-    this.clear();
-    this.keySource.length = 0;
+  override release(): void {
+    super.release();
     this.given.length = 0;
   }
 
@@ -89,10 +78,8 @@ export class LabelSet {
 
   /** @returns the index for `set`, or -1 if the label is dropped */
   add(source: Buffer, start: number, end: number, origin: LabelOrigin): number {
-    const hash = hashKey(source, start, end);
-    const at = this.#find(hash, source, start, end);
-    if (this.#tableStamp[at] === this.#stamp) {
-      const known = this.#table[at]!;
+    const known = this.find(source, start, end);
+    if (known >= 0) {
       if (this.#origin[known]! > origin) return -1;
       this.#origin[known] = origin;
       return known;
@@ -101,20 +88,19 @@ export class LabelSet {
       this.overflowed = true;
       return -1;
     }
-    return this.#append(at, source, start, end, origin);
+    const index = this.append(source, start, end);
+    this.#origin[index] = origin;
+    return index;
   }
 
   /** @returns the index of the label, or -1 */
   indexOf(key: Buffer): number {
-    const at = this.#find(hashKey(key, 0, key.length), key, 0, key.length);
-    return this.#tableStamp[at] === this.#stamp ? this.#table[at]! : -1;
+    return this.find(key, 0, key.length);
   }
 
   /** Adds a field as a label. @returns -1 if the event has a label of this name */
   keep(key: Buffer): number {
-    const at = this.#find(hashKey(key, 0, key.length), key, 0, key.length);
-    if (this.#tableStamp[at] === this.#stamp) return -1;
-    return this.#append(at, key, 0, key.length, labelOrigin.topLevel);
+    return this.find(key, 0, key.length) >= 0 ? -1 : this.append(key, 0, key.length);
   }
 
   set(index: number, kind: ValueKind, start: number, end: number): void {
@@ -136,25 +122,10 @@ export class LabelSet {
     return present;
   }
 
-  /** @returns the slot of the key, or the free slot for it */
-  #find(hash: number, source: Buffer, start: number, end: number): number {
-    let at = hash & (tableSize - 1);
-    while (this.#tableStamp[at] === this.#stamp) {
-      if (this.#sameKey(this.#table[at]!, source, start, end)) return at;
-      at = (at + 1) & (tableSize - 1);
-    }
-    return at;
-  }
-
-  #append(at: number, source: Buffer, start: number, end: number, origin: LabelOrigin): number {
-    const index = this.count++;
-    this.#tableStamp[at] = this.#stamp;
-    this.#table[at] = index;
-    this.keySource[index] = source;
-    this.keyStart[index] = start;
-    this.keyEnd[index] = end;
+  override append(source: Buffer, start: number, end: number): number {
+    const index = super.append(source, start, end);
     this.kind[index] = valueKind.absent;
-    this.#origin[index] = origin;
+    this.#origin[index] = labelOrigin.topLevel;
     if (source[start] === letterK || source[start] === letterO) {
       const key = findKey(kubernetesTable, source, start, end);
       if (key >= 0) {
@@ -163,15 +134,5 @@ export class LabelSet {
       }
     }
     return index;
-  }
-
-  #sameKey(index: number, source: Buffer, start: number, end: number): boolean {
-    const knownStart = this.keyStart[index]!;
-    if (this.keyEnd[index]! - knownStart !== end - start) return false;
-    const known = this.keySource[index]!;
-    for (let i = 0; i < end - start; i += 1) {
-      if (known[knownStart + i] !== source[start + i]) return false;
-    }
-    return true;
   }
 }
