@@ -12,7 +12,7 @@ import {
 import { type Role, rolesOf } from './config/roles.ts';
 import type { Config } from './config/schema.ts';
 import { sweepBackups } from './maintenance/backup.ts';
-import { assertWholeDirectory } from './maintenance/unfinished.ts';
+import { assertRestoreFinished } from './maintenance/unfinished.ts';
 import { type EngineNode, isEngineOnly, openEngineNode } from './service/engine-node.ts';
 import { openAlerts } from './service/alerts.ts';
 import { openDirectory } from './service/open-directory.ts';
@@ -60,7 +60,7 @@ async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const roles = rolesOf(config);
 
   const dataDir = openDataFolder(opening);
-  assertWholeDirectory(dataDir);
+  assertRestoreFinished(dataDir);
   sweepBackups(dataDir);
   const directoryParts = await openDirectory(opening);
   const { directory } = directoryParts;

@@ -10,7 +10,7 @@ import { copySqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
 import { holdStore, releaseStore, listStore } from '../engine/hold-store.ts';
 import { type DirectoryLock, lockDirectory } from '../files/directory-lock.ts';
 import { holdLog, releaseHold } from '../queue/disk/log-backup.ts';
-import { assertWholeDirectory, heldName } from './unfinished.ts';
+import { assertRestoreFinished, heldName } from './unfinished.ts';
 import { version } from '../service/version.ts';
 
 /** Parts of a backup, besides the TLS authority and the tokens of the first run. */
@@ -136,7 +136,7 @@ function assertDataDirectory(dataDir: string): void {
   if (!existsSync(join(dataDir, 'lock.db'))) {
     throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
   }
-  assertWholeDirectory(dataDir);
+  assertRestoreFinished(dataDir);
 }
 
 /** One backup of a directory at a time. */

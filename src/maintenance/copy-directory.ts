@@ -6,7 +6,7 @@ import { openPostgresDatabase } from '../directory/postgres.ts';
 import type { PostgresAddress } from '../directory/postgres-pool.ts';
 import { openSqliteDatabase, sqliteFileName } from '../directory/sqlite.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
-import { assertWholeDirectory } from './unfinished.ts';
+import { assertRestoreFinished } from './unfinished.ts';
 
 /** Minimum of `directory.poolSize`. */
 const poolSize = 5;
@@ -25,7 +25,7 @@ export async function copyDirectory(
   const file = join(dataDir, sqliteFileName);
   if (!existsSync(file)) throw new Error(`cannot find ${file}: give the data directory (--data)`);
   parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
-  assertWholeDirectory(dataDir);
+  assertRestoreFinished(dataDir);
   const source = parts.adopt(await openSqliteDatabase({ file }), (it) => it.close());
   const opened = await openPostgresDatabase({ ...target, poolSize });
   const shared = parts.adopt(opened, (it) => it.close());

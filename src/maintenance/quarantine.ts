@@ -6,7 +6,7 @@ import { lockDirectory } from '../files/directory-lock.ts';
 import { openQuarantineFolder } from '../queue/disk/quarantine-folder.ts';
 import type { Quarantine } from '../queue/quarantine.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
-import { assertWholeDirectory } from './unfinished.ts';
+import { assertRestoreFinished } from './unfinished.ts';
 import { messageOf } from '../std/error-text.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function openQuarantine(
   if (!existsSync(join(dataDir, 'lock.db'))) {
     throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
   }
-  assertWholeDirectory(dataDir);
+  assertRestoreFinished(dataDir);
   const folder = openQuarantineFolder(join(dataDir, 'queue'));
   if (purpose === 'look') return folder;
   const lock = tryLock(dataDir);

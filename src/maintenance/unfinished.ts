@@ -8,7 +8,7 @@ export const heldName = 'backup';
 export const restoringName = 'restoring';
 
 /** @throws Error after an unfinished restore */
-export function assertWholeDirectory(dataDir: string): void {
+export function assertRestoreFinished(dataDir: string): void {
   if (!existsSync(join(dataDir, restoringName))) return;
   throw new Error(
     `cannot open data directory ${dataDir}: a restore into it did not finish; ` +

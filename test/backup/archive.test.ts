@@ -26,7 +26,7 @@ import { lockDirectory } from '../../src/files/directory-lock.ts';
 import { listStore } from '../../src/engine/hold-store.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { restore, verifyBackup } from '../../src/maintenance/restore.ts';
-import { assertWholeDirectory } from '../../src/maintenance/unfinished.ts';
+import { assertRestoreFinished } from '../../src/maintenance/unfinished.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
 
 const signal = new AbortController().signal;
@@ -217,11 +217,11 @@ test('an unfinished restore is detected and can be repeated', async (t) => {
   // The state that a killed restore leaves.
   mkdirSync(join(target, 'restoring', 'queue'), { recursive: true });
   assert.throws(
-    () => assertWholeDirectory(target),
+    () => assertRestoreFinished(target),
     /a restore into it did not finish; empty it and restore again/,
   );
   await restore({ source, dataDir: target, signal });
-  assertWholeDirectory(target);
+  assertRestoreFinished(target);
 });
 
 test('runs one backup at a time', async (t) => {

@@ -5,7 +5,7 @@ import { toLogListenerSnippets, toMetricListenerSnippets } from './listeners.ts'
 import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
 import type { Snippet } from './snippet.ts';
-import { toLogWaySnippets, toMetricWaySnippets } from './ways-in.ts';
+import { toOtherLogSnippets, toOtherMetricSnippets } from './other-systems.ts';
 
 export type Addressed = Pick<
   Receiver,
@@ -20,7 +20,7 @@ export function toSnippets(receiver: Addressed, token: string): Snippet[] {
     case 'http_json':
       return [
         ...toJsonLogSnippets({ url, token, caFile }),
-        ...toLogWaySnippets({ url, token, caFile }),
+        ...toOtherLogSnippets({ url, token, caFile }),
         ...toLogListenerSnippets({ url, token, caFile }),
       ];
     case 'otlp':
@@ -28,7 +28,7 @@ export function toSnippets(receiver: Addressed, token: string): Snippet[] {
     case 'prometheus':
       return [
         ...toPrometheusSnippets({ url: writeUrl, pushUrl, token, caFile }),
-        ...toMetricWaySnippets({ url: writeUrl, token, caFile }),
+        ...toOtherMetricSnippets({ url: writeUrl, token, caFile }),
         ...toMetricListenerSnippets({ url: writeUrl, token, caFile }),
       ];
   }

@@ -15,7 +15,7 @@ import { toOtlpSnippets } from './otlp.ts';
 import { toPrometheusSnippets } from './prometheus.ts';
 import { type Snippet, type SnippetBlock, tokenPlaceholder } from './snippet.ts';
 import { toSnippets } from './snippets-of.ts';
-import { toLogWaySnippets, toMetricWaySnippets } from './ways-in.ts';
+import { toOtherLogSnippets, toOtherMetricSnippets } from './other-systems.ts';
 
 const { load } = createRequire(import.meta.url)('js-yaml') as { load: (text: string) => unknown };
 const kinds = ['http_json', 'otlp', 'prometheus'] as const;
@@ -161,9 +161,9 @@ test('agrees with docs/senders', () => {
     .map(({ text }) => withTokenInside(text));
   const shown = [
     ...toJsonLogSnippets({ ...rest, url: `${base}/logs` }),
-    ...toLogWaySnippets({ ...rest, url: `${base}/logs` }),
+    ...toOtherLogSnippets({ ...rest, url: `${base}/logs` }),
     ...toLogListenerSnippets({ ...rest, url: `${base}/logs` }),
-    ...toMetricWaySnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
+    ...toOtherMetricSnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
     ...toMetricListenerSnippets({ ...rest, url: `${base}/prometheus/api/v1/write` }),
     ...toOtlpSnippets({
       ...rest,

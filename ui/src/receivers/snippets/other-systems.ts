@@ -1,4 +1,4 @@
-/** Commands for the ways in of other systems, as documented in docs/senders. Pure. */
+/** Commands for clients of other systems, as documented in docs/senders. Pure. */
 import { listener } from './listeners.ts';
 import {
   type Destination,
@@ -10,7 +10,7 @@ import {
 } from './snippet.ts';
 
 /** For receivers of logs. `url` ends in `/logs`. */
-export function toLogWaySnippets({ url, token, caFile }: Destination): Snippet[] {
+export function toOtherLogSnippets({ url, token, caFile }: Destination): Snippet[] {
   const base = url.replace(/\/logs$/, '');
   const { origin } = new URL(url);
   const curl = toCurl(caFile);
@@ -105,7 +105,7 @@ function journald({ url, token, caFile = systemCaFile }: Destination): Snippet {
 }
 
 /** For receivers of metrics. `url` is the remote write endpoint. */
-export function toMetricWaySnippets({ url, token, caFile }: Destination): Snippet[] {
+export function toOtherMetricSnippets({ url, token, caFile }: Destination): Snippet[] {
   const base = url.replace(/\/prometheus\/.*$/, '');
   return [
     inShell(
