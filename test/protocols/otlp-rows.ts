@@ -1,8 +1,9 @@
-/** Helpers that decode OTLP logs from protobuf into rows. */
+/** Helpers that decode OTLP logs into rows. */
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError, type ErrorCode } from '../../src/model/errors.ts';
 import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
+import { readJsonLogs } from '../../src/protocols/otlp/json-logs.ts';
 import { readProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
 import { bytesField } from '../harness/proto-wire.ts';
 import { type AnyValue, encodeLogsRequest, type KeyValue, type LogRecord } from './otlp-proto.ts';
@@ -13,9 +14,26 @@ const decoder = createLogsDecoder();
 
 /** @param body small enough for one slice. */
 export function decodeNow(body: Buffer): Batch {
-  const batch = decoder(body, readProtobufLogs, limits);
+  return settled(decoder(body, readProtobufLogs, limits));
+}
+
+/** @param body small enough for one slice. */
+export function decodeJsonNow(body: string | Buffer, maxDepth = 64): Batch {
+  return settled(decodeJson(body, maxDepth));
+}
+
+export function decodeJson(body: string | Buffer, maxDepth = 64): Batch | Promise<Batch> {
+  return decoder(Buffer.from(body), readJsonLogs, { ...limits, maxDepth });
+}
+
+function settled(batch: Batch | Promise<Batch>): Batch {
   assert.ok(!(batch instanceof Promise));
   return batch;
+}
+
+/** @param records JSON of the elements of the list */
+export function jsonRequestOf(records: string): string {
+  return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${records}]}]}]}`;
 }
 
 export async function decodeInTurns(body: Buffer): Promise<Batch> {
@@ -38,7 +56,10 @@ export function recordWith(...fields: Buffer[]): Buffer {
 
 /** The only row of a request, and its warnings. */
 export function rowOf(body: Buffer): { row: LogRow; warnings: Record<string, number> } {
-  const batch = decodeNow(body);
+  return onlyRow(decodeNow(body));
+}
+
+export function onlyRow(batch: Batch): { row: LogRow; warnings: Record<string, number> } {
   assert.equal(batch.rejectedCount, 0);
   const [row, ...others] = readLogRows(batch.payload);
   assert.ok(row !== undefined && others.length === 0);

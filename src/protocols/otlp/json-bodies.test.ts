@@ -1,23 +1,16 @@
 /** OTLP JSON bodies: grammar, resources and scopes, limits. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import {
+  decodeJson as decode,
+  decodeJsonNow as decodeNow,
+  jsonRequestOf as record,
+} from '../../../test/protocols/otlp-rows.ts';
 import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError, type ErrorCode } from '../../model/errors.ts';
-import { createLogsDecoder } from './decode.ts';
 import { jsonWarnings } from './json-fields.ts';
-import { readJsonLogs } from './json-logs.ts';
 import { logWarnings } from './log-record.ts';
-
-const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
-const decoder = createLogsDecoder();
-const decode = (body: string | Buffer) => decoder(Buffer.from(body), readJsonLogs, limits);
-
-function decodeNow(body: string | Buffer): Batch {
-  const batch = decode(body);
-  assert.ok(!(batch instanceof Promise));
-  return batch;
-}
 
 const rowsOf = (batch: Batch): LogRow[] => readLogRows(batch.payload);
 const { notLogs, repeatedKey } = jsonWarnings;
@@ -144,7 +137,6 @@ describe('keys in another case', () => {
 });
 
 describe('refused bodies', () => {
-  const record = (json: string) => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${json}]}]}]}`;
   const cases: [name: string, body: string | Buffer, message: RegExp, code?: ErrorCode][] = [
     ['empty', '', /ends at byte 0/],
     ['blank', ' \n', /ends at byte 2/],

@@ -3,25 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { writeLogsJson } from '../../../test/protocols/otlp-json.ts';
+import {
+  decodeJson as decode,
+  decodeJsonNow as decodeNow,
+  jsonRequestOf as requestOf,
+} from '../../../test/protocols/otlp-rows.ts';
 import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import { createLogsDecoder } from './decode.ts';
-import { readJsonLogs } from './json-logs.ts';
-
-const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
-const decoder = createLogsDecoder();
-const decode = (body: string | Buffer) => decoder(Buffer.from(body), readJsonLogs, limits);
-
-function decodeNow(body: string | Buffer): Batch {
-  const batch = decode(body);
-  assert.ok(!(batch instanceof Promise));
-  return batch;
-}
 
 const rowsOf = (batch: Batch): LogRow[] => readLogRows(batch.payload);
-const requestOf = (record: string) =>
-  `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record}]}]}]}`;
 
 describe('limits nesting', () => {
   const list = (levels: number) => {
@@ -45,14 +36,11 @@ describe('limits nesting', () => {
   });
 
   test('does not overflow the stack at the largest limit', () => {
-    const deepest = { ...limits, maxDepth: 1000 };
     for (const body of [list(370), unknown(1400)]) {
-      const batch = decoder(Buffer.from(body), readJsonLogs, deepest);
-      assert.ok(!(batch instanceof Promise));
-      assert.equal(batch.rows, 1);
+      assert.equal(decodeNow(body, 1000).rows, 1);
     }
     for (const body of [list(1000), unknown(5000)]) {
-      assert.throws(() => decoder(Buffer.from(body), readJsonLogs, deepest), AppError);
+      assert.throws(() => decodeNow(body, 1000), AppError);
     }
   });
 });

@@ -1,43 +1,17 @@
 /** The JSON decoder of OTLP logs: tables of cases. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type LogRow, readLogRows } from '../../../test/protocols/read-log-rows.ts';
-import type { Batch } from '../../model/batch.ts';
-import { createLogsDecoder } from './decode.ts';
+import { decodeJsonNow, jsonRequestOf, onlyRow } from '../../../test/protocols/otlp-rows.ts';
+import type { LogRow } from '../../../test/protocols/read-log-rows.ts';
 import { jsonWarnings } from './json-fields.ts';
-import { readJsonLogs } from './json-logs.ts';
 import { logWarnings } from './log-record.ts';
-
-const limits = { maxEvents: 1000, maxDepth: 4, maxRejections: 3 };
-const decoder = createLogsDecoder();
-const decode = (body: string | Buffer) => decoder(Buffer.from(body), readJsonLogs, limits);
 
 const time = 1544712660300000001n;
 const unknownTime = -1n;
 
-function decodeNow(body: string | Buffer): Batch {
-  const batch = decode(body);
-  assert.ok(!(batch instanceof Promise));
-  return batch;
-}
-
-/** Decodes a request. @returns its rows and warnings. */
-function read(body: string | Buffer): { rows: LogRow[]; warnings: Record<string, number> } {
-  const batch = decodeNow(body);
-  assert.equal(batch.rejectedCount, 0);
-  const rows = readLogRows(batch.payload);
-  assert.equal(rows.length, batch.rows);
-  return { rows, warnings: Object.fromEntries(batch.warnings ?? []) };
-}
-
-const requestOf = (record: string) =>
-  `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record}]}]}]}`;
-
 /** Decodes one record. @returns its row. */
-function rowOf(record: string): { row: LogRow; warnings: Record<string, number> } {
-  const { rows, warnings } = read(requestOf(record));
-  assert.equal(rows.length, 1);
-  return { row: rows[0]!, warnings };
+function rowOf(record: string) {
+  return onlyRow(decodeJsonNow(jsonRequestOf(record), 4));
 }
 
 function attributesOf(json: string) {
