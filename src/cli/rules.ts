@@ -16,6 +16,7 @@ Examples:
   weir rules apply rules.yaml --stream <stream-id>
   weir rules list
   weir rules show --stream <stream-id> > rules.yaml
+  weir rules show checkout
   weir rules delete checkout --stream <stream-id>`;
 
 const columns = [
@@ -53,11 +54,12 @@ export function define(command: Command, terminal: Terminal): void {
     });
   command
     .command('show')
+    .argument('[group]', 'name of a group; default: all')
     .description("print a stream's rule groups as a file")
     .option(...streamOption)
-    .action(async ({ stream }: StreamFlag, self: Command) => {
+    .action(async (group: string | undefined, { stream }: StreamFlag, self: Command) => {
       const { api, output } = openSession(self, terminal);
-      const path = await groupsOf(api, stream);
+      const path = [...(await groupsOf(api, stream)), ...(group === undefined ? [] : [group])];
       const answer = await api.call<{ rules: string }>({ method: 'GET', path });
       await output.show(answer, () => answer.rules);
     });
@@ -181,5 +183,6 @@ async function readRules(file: string): Promise<string> {
 }
 
 function countText({ groups, rules }: Counts): string {
-  return `${rules} rules in ${groups} groups`;
+  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
+  return `${count(rules, 'rule')} in ${count(groups, 'group')}`;
 }

@@ -57,6 +57,22 @@ test('creates, changes and deletes a stream', async () => {
   assert.match((await weir('stream', 'show', id)).error, /^weir: cannot find stream .*\(404\)\n$/);
 });
 
+test('applies, shows and deletes rules', async () => {
+  const stream = await weirJson('stream', 'create', 'ruled');
+  const flag = ['--stream', String(stream['streamId'])];
+  const file = join(folder, 'rules.yaml');
+  const groupOf = (name: string) => `- name: ${name}\n  rules: [{ record: a:b, expr: a }]\n`;
+  writeFileSync(file, `groups:\n${groupOf('one')}${groupOf('two')}`);
+  assert.equal((await weir('rules', 'apply', file, ...flag)).out, 'applied 2 rules in 2 groups\n');
+  assert.match((await weir('rules', 'show', ...flag)).out, /name: one[^]*name: two/);
+  const { out } = await weir('rules', 'show', 'two', ...flag);
+  assert.match(out, /^groups:\n {2}- name: two\n/);
+  assert.equal((await weir('rules', 'delete', 'two', ...flag)).code, 0);
+  assert.match((await weir('rules', 'show', 'two', ...flag)).error, /\(404\)/);
+  writeFileSync(file, `groups:\n${groupOf('one')}`);
+  assert.match((await weir('rules', 'check', file)).out, /is valid: 1 rule in 1 group\n$/);
+});
+
 test('limits, deactivates, activates and deletes a receiver', async () => {
   const { streamId } = tenant.stream;
   const settings = ['--kind', 'otlp', '--stream', streamId, '--events-per-second', '100'];

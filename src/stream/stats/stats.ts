@@ -277,7 +277,10 @@ function toPrometheus(
     series.flatMap(({ by, isRest, points }): Result => {
       const metric: Record<string, string> = {
         __name__: name,
-        ...Object.fromEntries(by.map(([, value], at) => [labelNames[at]!, value])),
+        // An empty label is no label in Prometheus.
+        ...Object.fromEntries(
+          by.flatMap(([, value], at) => (value === '' ? [] : [[labelNames[at]!, value]])),
+        ),
         ...(isRest && { other: 'true' }),
       };
       const values = points.flatMap(({ timeMs, values: all }): [number, string][] => {
