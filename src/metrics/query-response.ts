@@ -63,14 +63,15 @@ export async function encodeQueryResponse(
     ...(infos.length > 0 ? [`,"infos":${JSON.stringify(infos)}`] : []),
     '}',
   ];
-  return Buffer.concat([Buffer.from(head), await encodeResult(result), Buffer.from(tail.join(''))]);
+  const body = await encodeResult(result, new TimeTexts(times));
+  return Buffer.concat([Buffer.from(head), body, Buffer.from(tail.join(''))]);
 }
 
 const turnMs = 10;
 /** Texts are joined up to this length: a buffer for each would cost more than its text. */
 const pieceLength = 65_536;
 
-async function encodeResult(result: QueryResult): Promise<Uint8Array> {
+async function encodeResult(result: QueryResult, timeTexts: TimeTexts): Promise<Uint8Array> {
   if (result.type === 'scalar' || result.type === 'string') {
     return Buffer.from(JSON.stringify(pointJson(result)));
   }
@@ -79,7 +80,7 @@ async function encodeResult(result: QueryResult): Promise<Uint8Array> {
   let text = '[';
   let turnEnd = performance.now() + turnMs;
   for (const [i, series] of result.series.entries()) {
-    text += i === 0 ? toText(series) : `,${toText(series)}`;
+    text += `${i === 0 ? '' : ','}${toText(series, timeTexts)}`;
     if (text.length < pieceLength) continue;
     pieces.push(Buffer.from(text));
     text = '';
@@ -97,20 +98,38 @@ function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: 
   return { result: { ...result, series: result.series.slice(0, limit) }, isCut: true };
 }
 
-function instantText({ labels, points }: ResultSeries): string {
+/** Seconds of the steps as texts, which all series have in common. */
+class TimeTexts {
+  readonly #times: QueryTimes;
+  readonly #ofSteps: string[] = [];
+
+  constructor(times: QueryTimes) {
+    this.#times = times;
+  }
+
+  of(timeMs: number): string {
+    const { startMs, stepMs } = this.#times;
+    const step = timeMs === startMs ? 0 : (timeMs - startMs) / stepMs;
+    // The samples of a range selector are at no steps.
+    if (!Number.isInteger(step)) return String(timeMs / 1000);
+    return (this.#ofSteps[step] ??= String(timeMs / 1000));
+  }
+}
+
+function instantText({ labels, points }: ResultSeries, timeTexts: TimeTexts): string {
   const { timeMs, value } = points[0]!;
   const metric = JSON.stringify(toLabelSet(labels));
   return typeof value === 'number'
-    ? `{"metric":${metric},"value":${floatText(timeMs, value)}}`
+    ? `{"metric":${metric},"value":[${timeTexts.of(timeMs)},"${formatSample(value)}"]}`
     : `{"metric":${metric},"histogram":${histogramText(timeMs, value)}}`;
 }
 
-function seriesText({ labels, points }: ResultSeries): string {
+function seriesText({ labels, points }: ResultSeries, timeTexts: TimeTexts): string {
   let values = '';
   let histograms = '';
   for (const { timeMs, value } of points) {
     if (typeof value === 'number') {
-      values += `${values === '' ? '' : ','}${floatText(timeMs, value)}`;
+      values += `${values === '' ? '' : ','}[${timeTexts.of(timeMs)},"${formatSample(value)}"]`;
     } else {
       histograms += `${histograms === '' ? '' : ','}${histogramText(timeMs, value)}`;
     }
@@ -118,10 +137,6 @@ function seriesText({ labels, points }: ResultSeries): string {
   const metric = JSON.stringify(toLabelSet(labels));
   const floats = values !== '' || histograms === '' ? `,"values":[${values}]` : '';
   return `{"metric":${metric}${floats}${histograms && `,"histograms":[${histograms}]`}}`;
-}
-
-function floatText(timeMs: number, value: number): string {
-  return `[${timeMs / 1000},"${formatSample(value)}"]`;
 }
 
 function histogramText(timeMs: number, histogram: Histogram): string {

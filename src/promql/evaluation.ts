@@ -7,7 +7,8 @@ import { executionError, QueryError } from './errors.ts';
 import { selectorsOfCounts, withDetectedHints } from './histogram/detected-hints.ts';
 import { sampleWeight } from './histogram/histogram.ts';
 import type { SampleSeries, SampleSource } from './source.ts';
-import type { Grid } from './values.ts';
+import { type Grid, type GridSeries, kind } from './values.ts';
+import type { Windows } from './windows.ts';
 
 export interface QueryOptions {
   /** How long the last sample of a series stays valid. */
@@ -79,6 +80,22 @@ export class Evaluation {
   /** Counts samples that a step of the query looks at; subqueries count with their results. */
   look(grid: Grid, step: number, samples: number): void {
     if (grid === this.#grid) this.stats.looked[step]! += samples;
+  }
+
+  /** One sample for each cell. */
+  lookAtCells(grid: Grid, { kinds }: Pick<GridSeries, 'kinds'>): void {
+    if (grid !== this.#grid) return;
+    const { looked } = this.stats;
+    for (let step = 0; step < kinds.length; step++) {
+      if (kinds[step] !== kind.none) looked[step]! += 1;
+    }
+  }
+
+  /** The floats of each window. */
+  lookAtWindows(grid: Grid, { from, to }: Windows): void {
+    if (grid !== this.#grid) return;
+    const { looked } = this.stats;
+    for (let step = 0; step < from.length; step++) looked[step]! += to[step]! - from[step]!;
   }
 
   /** Samples of a selector; the same one is read once. @throws QueryError */

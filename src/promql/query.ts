@@ -108,7 +108,7 @@ function pointsOf(
   return points.sort((left, right) => left.timeMs - right.timeMs);
 }
 
-function finalLabels({ labels, dropName }: Pick<GridSeries, 'labels' | 'dropName'>): Labels {
+function finalLabels({ labels, dropName }: Pick<RangeSeries, 'labels' | 'dropName'>): Labels {
   return dropName ? withoutMetadata(labels) : labels;
 }
 

@@ -4,6 +4,7 @@ import { withoutParens } from './parser/ast.ts';
 import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
 import { isOfOneMetric, labelsKey, metricName } from './labels.ts';
+import { columns } from './functions/columns.ts';
 import { changesFunction, resetsFunction } from './functions/pairs.ts';
 import { overTimeFunctions } from './functions/over-time.ts';
 import { RangeContext, type RangeFunction } from './functions/range-context.ts';
@@ -27,6 +28,7 @@ import {
   type Value,
   withoutName,
 } from './values.ts';
+import { SharedWindows, type WindowRanges, type Windows } from './windows.ts';
 
 const functions: Readonly<Record<string, RangeFunction>> = {
   ...overTimeFunctions,
@@ -75,38 +77,72 @@ export async function computeRanges(
   },
   sink: CellSink,
 ): Promise<void> {
-  const compute = functions[call.name]!;
   checkExtension(call.name, range);
   const args = await scalarArguments(ev, grid, { call, evaluate });
-  const target = range.kind === 'range' ? range.selector : range;
   const rangeMs = ev.durationMs(range.range);
   const extension = range.kind === 'range' ? range.selector.extension : undefined;
   const { before, after } = extensionOf(ev, range);
-  const looks = looksOf(ev, grid, target);
+  const looks = looksOf(ev, grid, range.kind === 'range' ? range.selector : range);
   const context = new RangeContext(
     ev.notes,
     { at: range, first: withoutParens(call.args[0]!) },
-    { rangeSeconds: rangeMs / 1000, extension },
+    { rangeMs, extension },
   );
-  const cellArgs = args.map(() => 0);
+  const compute: RangeFunction = functions[call.name]!;
+  const column = extension === undefined ? columns.get(call.name) : undefined;
+  const ranges = { looks, steps: grid.steps, beforeMs: rangeMs + before, afterMs: after };
+  const shared = new SharedWindows(ranges);
   for (const series of all) {
     if (ev.isDue(grid.steps)) await ev.breathe();
-    const cells = sink.next(series.labels, series.dropName);
-    const window = new RangeWindow(series);
-    for (let step = 0; step < grid.steps; step++) {
-      window.endMs = looks.first + step * looks.stepMs;
-      window.startMs = window.endMs - rangeMs;
-      window.stepMs = timeOf(grid, step);
-      window.move(window.startMs - before, window.endMs + after);
-      if (window.isEmpty()) continue;
-      const samples = window.floats() + window.histogramCount();
-      // A step may look at months of samples.
-      if (ev.isDue(samples)) await ev.breathe();
-      ev.look(grid, step, samples);
-      for (let i = 0; i < args.length; i++) cellArgs[i] = args[i]![step]!;
-      setCell(cells, step, compute(window, cellArgs, context));
+    const cells = sink.next(series.labels, series.dropName === true);
+    const windows = shared.of(series);
+    if (ev.isDue(windows.floats)) await ev.breathe();
+    const target = { cells, rangeSeconds: context.rangeSeconds };
+    if (series.histograms.length === 0 && column?.(series, windows, target) === true) {
+      ev.lookAtWindows(grid, windows);
+    } else {
+      await computeCells(ev, grid, { series, windows, ranges, compute, args, context }, cells);
     }
     sink.take(cells);
+  }
+}
+
+async function computeCells(
+  ev: Evaluation,
+  grid: Grid,
+  {
+    series,
+    windows,
+    ranges: { looks, beforeMs, afterMs },
+    compute,
+    args,
+    context,
+  }: {
+    series: RangeSeries;
+    windows: Windows;
+    ranges: WindowRanges;
+    compute: RangeFunction;
+    args: readonly Float64Array[];
+    context: RangeContext;
+  },
+  cells: GridSeries,
+): Promise<void> {
+  const window = new RangeWindow(series);
+  const cellArgs = args.map(() => 0);
+  for (let step = 0; step < grid.steps; step++) {
+    window.endMs = looks.first + step * looks.stepMs;
+    window.startMs = window.endMs - context.rangeMs;
+    window.stepMs = timeOf(grid, step);
+    window.from = windows.from[step]!;
+    window.to = windows.to[step]!;
+    window.moveHistograms(window.endMs - beforeMs, window.endMs + afterMs);
+    if (window.isEmpty()) continue;
+    const samples = window.floats() + window.histogramCount();
+    // A step may look at months of samples.
+    if (ev.isDue(samples)) await ev.breathe();
+    ev.look(grid, step, samples);
+    for (let i = 0; i < args.length; i++) cellArgs[i] = args[i]![step]!;
+    setCell(cells, step, compute(window, cellArgs, context));
   }
 }
 

@@ -3,7 +3,6 @@ import type { SampleRange } from '../model/metric-plan.ts';
 import type { Subquery, VectorSelector } from './parser/ast.ts';
 import type { Evaluation } from './evaluation.ts';
 import { executionError } from './errors.ts';
-import { type ExactSums, exactSums } from './functions/exact-sums.ts';
 import { type Labels, labelsText } from './labels.ts';
 import { type Histogram, sampleWeight, withHint } from './histogram/histogram.ts';
 import { isStale, noTimes, staleHistogram, type SampleSeries } from './source.ts';
@@ -16,14 +15,7 @@ import {
   setCell,
   timeOf,
 } from './values.ts';
-
-/** The times at which a selector or subquery looks, for the steps of a grid. */
-export interface Looks {
-  readonly first: number;
-  readonly last: number;
-  /** From one step to the next; 0 where `@` fixes the time. */
-  readonly stepMs: number;
-}
+import { type Looks, SharedWindows, type Windows } from './windows.ts';
 
 export function looksOf(ev: Evaluation, grid: Grid, expr: VectorSelector | Subquery): Looks {
   const offsetMs = ev.offsetMs(expr);
@@ -72,9 +64,17 @@ export async function selectInto(
 ): Promise<void> {
   const looks = looksOf(ev, grid, selector);
   const { lookbackMs } = ev.options;
+  const ranges = { looks, steps: grid.steps, beforeMs: lookbackMs, afterMs: 0 };
+  const shared = new SharedWindows(ranges);
   for (const one of series) {
     if (ev.isDue(grid.steps)) await ev.breathe();
     const cells = sink.next(one.labels, false);
+    if (take === 'value' && one.histograms.length === 0) {
+      takeLast(one, shared.of(one), cells);
+      ev.lookAtCells(grid, cells);
+      sink.take(cells);
+      continue;
+    }
     const cursor = new Cursor(one);
     for (let step = 0; step < grid.steps; step++) {
       const at = looks.first + step * looks.stepMs;
@@ -89,6 +89,20 @@ export async function selectInto(
       setCell(cells, step, take === 'value' ? value : time / 1000);
     }
     sink.take(cells);
+  }
+}
+
+/** The last float of each window, unless that is a stale marker. */
+function takeLast(
+  { values }: SampleSeries,
+  { from, to }: Windows,
+  { kinds, floats }: GridSeries,
+): void {
+  for (let step = 0; step < from.length; step++) {
+    const last = to[step]! - 1;
+    if (last < from[step]! || isStale(values, last)) continue;
+    kinds[step] = kind.float;
+    floats[step] = values[last]!;
   }
 }
 
@@ -144,18 +158,19 @@ class Cursor {
 
 /** Samples without stale markers, which end nothing in a range. */
 export interface RangeSeries extends SampleSeries {
-  readonly dropName: boolean;
+  /** Absent = false. */
+  readonly dropName?: boolean;
 }
 
 export function withoutStale(series: SampleSeries): RangeSeries {
-  const { labels } = series;
-  const { times, values, from, to } = keepFloats(series);
+  const floats = keepFloats(series);
   let { histogramTimes, histograms } = series;
   if (histograms.includes(staleHistogram)) {
     histogramTimes = histogramTimes.filter((_, i) => histograms[i] !== staleHistogram);
     histograms = histograms.filter((histogram) => histogram !== staleHistogram);
   }
-  return { labels, times, values, from, to, histogramTimes, histograms, dropName: false };
+  const isUnchanged = floats === series && histograms === series.histograms;
+  return isUnchanged ? series : { ...series, ...floats, histogramTimes, histograms };
 }
 
 function keepFloats(range: SampleRange): SampleRange {
@@ -216,10 +231,7 @@ export class RangeWindow {
   /** Time of the step. */
   stepMs = 0;
   /** Of the floats of the series. */
-  readonly #first: number;
   readonly #end: number;
-  #resets: readonly number[] | undefined;
-  #sums: ExactSums | 'none' | 'later' | undefined;
 
   constructor(series: SampleSeries) {
     const { labels, times, values, from, to, histogramTimes, histograms } = series;
@@ -228,7 +240,6 @@ export class RangeWindow {
     this.values = values;
     this.from = from;
     this.to = from;
-    this.#first = from;
     this.#end = to;
     this.histogramTimes = histogramTimes;
     this.histograms = histograms;
@@ -236,10 +247,16 @@ export class RangeWindow {
 
   /** Times after `startMs` until `endMs`; neither moves back. */
   move(startMs: number, endMs: number): void {
-    const { times, histogramTimes } = this;
+    const { times } = this;
     if (this.to < this.#end && times[this.#end - 1]! <= endMs) this.to = this.#end;
     while (this.to < this.#end && times[this.to]! <= endMs) this.to += 1;
     while (this.from < this.to && times[this.from]! <= startMs) this.from += 1;
+    this.moveHistograms(startMs, endMs);
+  }
+
+  /** As `move`, where the floats are known. */
+  moveHistograms(startMs: number, endMs: number): void {
+    const { histogramTimes } = this;
     const { length } = histogramTimes;
     while (this.histogramTo < length && histogramTimes[this.histogramTo]! <= endMs) {
       this.histogramTo += 1;
@@ -263,29 +280,4 @@ export class RangeWindow {
   isEmpty(): boolean {
     return this.to === this.from && this.histogramTo === this.histogramFrom;
   }
-
-  /** Undefined for the first window, which may be the only one, and where digits would be lost. */
-  exactSums(): ExactSums | undefined {
-    if (this.#sums === 'later') {
-      this.#sums = exactSums(this.values, this.#first, this.#end) ?? 'none';
-    }
-    this.#sums ??= 'later';
-    return typeof this.#sums === 'object' ? this.#sums : undefined;
-  }
-
-  /** Indexes of floats lower than the one before, ascending: of a counter, its resets. */
-  resets(): readonly number[] {
-    this.#resets ??= resetsOf(this.values, this.#first, this.#end);
-    return this.#resets;
-  }
-}
-
-const noResets: readonly number[] = [];
-
-function resetsOf(values: Float64Array, from: number, to: number): readonly number[] {
-  let found: number[] | undefined;
-  for (let i = from + 1; i < to; i++) {
-    if (values[i]! < values[i - 1]!) (found ??= []).push(i);
-  }
-  return found ?? noResets;
 }

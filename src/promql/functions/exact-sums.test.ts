@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createRandom } from '../../../test/harness/random.ts';
-import { RangeWindow } from '../selection.ts';
-import { noTimes } from '../source.ts';
+import { noLabels } from '../labels.ts';
+import { newSeries } from '../values.ts';
+import { Windows } from '../windows.ts';
+import { columns } from './columns.ts';
 import { exactSums } from './exact-sums.ts';
-import { sumFloats } from './sums.ts';
 
 suite('exact sums', () => {
   test('of windows equal those of their values', () => {
@@ -17,18 +18,17 @@ suite('exact sums', () => {
     });
     const values = Float64Array.from(wholes, (whole) => Number(whole) / 2 ** 20);
     const times = values.map((_, i) => i);
-    const range = { times, values, from: 3, to: 490 };
-    assert.ok(exactSums(values, range.from, range.to));
-    const window = new RangeWindow({
-      ...range,
-      labels: [],
-      histogramTimes: noTimes,
-      histograms: [],
-    });
-    for (let end = 10; end < 500; end += random.integer(0, 9)) {
-      window.move(end - random.integer(1, 9), end);
-      const whole = wholes.slice(window.from, window.to).reduce((sum, one) => sum + one, 0n);
-      assert.equal(sumFloats(window), Number(whole) / 2 ** 20);
+    const series = { times, values, from: 3, to: 490 };
+    assert.ok(exactSums(values, series.from, series.to));
+    const steps = 400;
+    const looks = { first: 10, last: 10 + steps - 1, stepMs: 1 };
+    const windows = new Windows(series, { looks, steps, beforeMs: 8, afterMs: 0 });
+    const cells = newSeries(noLabels, steps);
+    assert.ok(columns.get('sum_over_time')!(series, windows, { cells, rangeSeconds: 0.008 }));
+    for (let step = 0; step < steps; step++) {
+      const window = wholes.slice(windows.from[step], windows.to[step]);
+      const sum = window.reduce((total, one) => total + one, 0n);
+      assert.equal(cells.floats[step], Number(sum) / 2 ** 20);
     }
   });
 
@@ -38,6 +38,7 @@ suite('exact sums', () => {
       [1, Number.NaN],
       [1, Infinity],
       [1, -Infinity],
+      [1e308, 1e308],
     ]) {
       assert.equal(exactSums(Float64Array.from(values), 0, values.length), undefined);
     }

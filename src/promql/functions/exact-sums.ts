@@ -5,10 +5,9 @@
 import { roundingLoss } from '../histogram/kahan.ts';
 
 export interface ExactSums {
-  /** Of the values from `first` to before `first + i`: `sums[i] + rests[i]`. */
+  /** Of the values from `from` to before `from + i`: `sums[i] + rests[i]`. */
   readonly sums: Float64Array;
   readonly rests: Float64Array;
-  readonly first: number;
 }
 
 /** @returns undefined where digits may be lost, and for NaN and infinities */
@@ -24,7 +23,7 @@ export function exactSums(values: Float64Array, from: number, to: number): Exact
     sums[i - from + 1] = sum;
     rests[i - from + 1] = rest;
   }
-  return { sums, rests, first: from };
+  return { sums, rests };
 }
 
 /**
@@ -40,5 +39,5 @@ function areNear(values: Float64Array, from: number, to: number): boolean {
     if (magnitude < least && magnitude > 0) least = magnitude;
   }
   const count = to - from;
-  return greatest === 0 || greatest * count * count <= least * 2 ** 50;
+  return greatest === 0 || greatest * count * count <= Math.min(least * 2 ** 50, Number.MAX_VALUE);
 }

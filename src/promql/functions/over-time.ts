@@ -121,11 +121,11 @@ type HistogramsFunction = (
 ) => Histogram | undefined;
 
 function ofOneKind(
-  compute: (window: RangeWindow) => number,
+  compute: (values: Float64Array, from: number, to: number) => number,
   computeHistograms: HistogramsFunction,
 ): RangeFunction {
   return (window, _args, context) => {
-    if (window.histogramCount() === 0) return compute(window);
+    if (window.histogramCount() === 0) return compute(window.values, window.from, window.to);
     const { labels, histograms, histogramFrom, histogramTo } = window;
     if (window.floats() > 0) return warnMixed(labels, context);
     try {

@@ -21,6 +21,7 @@ export class RangeContext {
   /** The range, and the first argument. */
   readonly at: Span;
   readonly first: Span;
+  readonly rangeMs: number;
   readonly rangeSeconds: number;
   readonly extension: Extension | undefined;
   #copy = new Float64Array();
@@ -28,12 +29,13 @@ export class RangeContext {
   constructor(
     notes: Annotations,
     places: { readonly at: Span; readonly first: Span },
-    range: { readonly rangeSeconds: number; readonly extension: Extension | undefined },
+    range: { readonly rangeMs: number; readonly extension: Extension | undefined },
   ) {
     this.notes = notes;
     this.at = places.at;
     this.first = places.first;
-    this.rangeSeconds = range.rangeSeconds;
+    this.rangeMs = range.rangeMs;
+    this.rangeSeconds = range.rangeMs / 1000;
     this.extension = range.extension;
   }
 

@@ -20,6 +20,10 @@ import {
 } from './range-context.ts';
 import { extendedRate } from './extended-rate.ts';
 import type { RangeWindow } from '../selection.ts';
+import { noLabels } from '../labels.ts';
+import { kind as cellKind, newSeries } from '../values.ts';
+import { extrapolation, Windows } from '../windows.ts';
+import { type Column, rates } from './columns.ts';
 
 export const rateFunctions: Readonly<Record<string, RangeFunction>> = {
   rate: extrapolated({ isCounter: true, isRate: true }),
@@ -30,10 +34,11 @@ export const rateFunctions: Readonly<Record<string, RangeFunction>> = {
 };
 
 function extrapolated(kind: RateKind): RangeFunction {
+  const column = rates(kind);
   return (window, _args, context) => {
     const { labels } = window;
     if (context.extension === undefined && window.histogramCount() === 0) {
-      return floatRate(window, context, kind);
+      return floatRate(window, context, column);
     }
     if (window.floats() > 0 && window.histogramCount() > 0) return warnMixed(labels, context);
     try {
@@ -46,64 +51,35 @@ function extrapolated(kind: RateKind): RangeFunction {
   };
 }
 
-function floatRate(window: RangeWindow, context: RangeContext, kind: RateKind) {
-  const { values, from, to } = window;
-  if (to - from < 2) return undefined;
-  const first = values[from]!;
-  let difference = values[to - 1]! - first;
-  if (kind.isCounter) difference += lostInResets(window);
-  const zero = difference > 0 && first >= 0 ? first / difference : Infinity;
-  return difference * factorOf(window, context, kind, zero);
-}
-
-/** What a counter had reached before each reset within the window. */
-function lostInResets(window: RangeWindow): number {
-  const { values, from, to } = window;
-  const resets = window.resets();
-  if (resets.length === 0) return 0;
-  let lost = 0;
-  for (let i = firstAfter(resets, from); i < resets.length && resets[i]! < to; i++) {
-    lost += values[resets[i]! - 1]!;
-  }
-  return lost;
-}
-
-/** Index of the first element greater than `value`. */
-function firstAfter(ascending: readonly number[], value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle]! > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+function floatRate(
+  { times, values, from, to, startMs, endMs }: RangeWindow,
+  { rangeSeconds }: RangeContext,
+  column: Column,
+): number | undefined {
+  const looks = { first: endMs, last: endMs, stepMs: 0 };
+  const ranges = { looks, steps: 1, beforeMs: endMs - startMs, afterMs: 0 };
+  const cells = newSeries(noLabels, 1);
+  column({ values }, new Windows({ times, values, from, to }, ranges), { cells, rangeSeconds });
+  return cells.kinds[0] === cellKind.float ? cells.floats[0] : undefined;
 }
 
 /**
  * Extends the sampled interval towards the bounds of the range where samples come close.
- * @param zero first value as a part of the difference: a counter does not begin below zero
+ * @param zero first count as a part of the difference: a counter does not begin below zero
  */
 function factorOf(
-  window: RangeWindow,
+  { startMs, endMs, histogramTimes, histogramFrom, histogramTo }: RangeWindow,
   context: RangeContext,
   kind: RateKind,
   zero: number,
 ): number {
-  const { startMs, endMs, from, to, histogramFrom, histogramTo } = window;
-  const areFloats = to > from;
-  const times = areFloats ? window.times : window.histogramTimes;
-  const firstMs = times[areFloats ? from : histogramFrom]!;
-  const lastMs = times[(areFloats ? to : histogramTo) - 1]!;
-  const count = areFloats ? to - from : histogramTo - histogramFrom;
+  const firstMs = histogramTimes[histogramFrom]!;
+  const lastMs = histogramTimes[histogramTo - 1]!;
   const sampled = (lastMs - firstMs) / 1000;
-  const average = sampled / (count - 1);
-  const threshold = average * 1.1;
-  let toStart = (firstMs - startMs) / 1000;
-  let toEnd = (endMs - lastMs) / 1000;
-  if (toStart >= threshold) toStart = average / 2;
+  const average = sampled / (histogramTo - histogramFrom - 1);
+  let toStart = extrapolation((firstMs - startMs) / 1000, average);
   if (kind.isCounter) toStart = Math.min(toStart, sampled * zero);
-  if (toEnd >= threshold) toEnd = average / 2;
+  const toEnd = extrapolation((endMs - lastMs) / 1000, average);
   const factor = sampled === 0 ? 1 : (sampled + toStart + toEnd) / sampled;
   return kind.isRate ? factor / context.rangeSeconds : factor;
 }

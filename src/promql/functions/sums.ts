@@ -1,18 +1,15 @@
 /** Sums and means of floats and of native histograms, compensated for rounding. */
-import type { ExactSums } from './exact-sums.ts';
 import { HistogramSum } from '../histogram/histogram-sum.ts';
 import type { Histogram } from '../histogram/histogram.ts';
 import { KahanSum, roundingLoss } from '../histogram/kahan.ts';
-import type { RangeWindow } from '../selection.ts';
 
-export function sumFloats(window: RangeWindow): number {
-  const { sum, rest } = sumOf(window);
+export function sumFloats(values: Float64Array, from: number, to: number): number {
+  const { sum, rest } = sumOf(values, from, to);
   return sum + rest;
 }
 
-export function averageFloats(window: RangeWindow): number {
-  const { values, from, to } = window;
-  const { sum, rest } = sumOf(window);
+export function averageFloats(values: Float64Array, from: number, to: number): number {
+  const { sum, rest } = sumOf(values, from, to);
   if (Number.isFinite(sum)) return sum / (to - from) + rest / (to - from);
   const mean = new MeanOfFloats();
   for (const value of values.subarray(from, to)) mean.add(value);
@@ -20,10 +17,7 @@ export function averageFloats(window: RangeWindow): number {
 }
 
 /** As `KahanSum`, whose fields would cost more than the additions. */
-function sumOf(window: RangeWindow): { sum: number; rest: number } {
-  const { values, from, to } = window;
-  const exact = window.exactSums();
-  if (exact !== undefined) return between(exact, from, to);
+function sumOf(values: Float64Array, from: number, to: number): { sum: number; rest: number } {
   let [sum, rest] = [0, 0];
   for (let i = from; i < to; i++) {
     const value = values[i]!;
@@ -31,13 +25,6 @@ function sumOf(window: RangeWindow): { sum: number; rest: number } {
     sum += value;
   }
   return { sum, rest: Number.isFinite(sum) ? rest : 0 };
-}
-
-function between({ sums, rests, first }: ExactSums, from: number, to: number) {
-  const [before, until] = [from - first, to - first];
-  const sum = sums[until]! - sums[before]!;
-  const rest = rests[until]! - rests[before]! + roundingLoss(sums[until]!, -sums[before]!);
-  return { sum, rest };
 }
 
 /** A mean that goes on without the sum once that overflows. */

@@ -73,4 +73,14 @@ suite('selectors', () => {
     assert.deepEqual([...again.days], [11, 12]);
     assert.equal(index.size, 3);
   });
+
+  test('what was found before is found with what was added since', () => {
+    const anyJob = [[matcher('job', 'matches', '.+')]];
+    const found = () => index.find(anyJob, 20, 20).map(({ id }) => id[0]);
+    assert.deepEqual(found(), []);
+    add(1, { __name__: 'up', job: 'web' }, [20]);
+    assert.deepEqual(found(), [1]);
+    add(4, { __name__: 'up', job: 'api' }, [20]);
+    assert.deepEqual(found(), [4, 1]);
+  });
 });

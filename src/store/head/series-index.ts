@@ -25,6 +25,8 @@ interface SharedLabel {
 }
 
 const firstSlots = 1024;
+/** Series and characters in all selections that are kept. */
+const mostKept = 1_000_000;
 
 export class SeriesIndex {
   readonly #all: IndexedSeries[] = [];
@@ -34,6 +36,9 @@ export class SeriesIndex {
   #slots = new Uint32Array(firstSlots);
   /** Whether `#all` is in the order of labels. */
   #isSorted = true;
+  /** What selectors found since the last change. */
+  readonly #selections = new Map<string, readonly IndexedSeries[]>();
+  #kept = 0;
 
   get size(): number {
     return this.#all.length;
@@ -52,9 +57,14 @@ export class SeriesIndex {
   add(id: Uint32Array, labels: Labels, days: Iterable<number>): IndexedSeries {
     const known = this.byId(id, 0);
     if (known !== undefined) {
-      for (const day of days) if (!known.days.includes(day)) known.days.push(day);
+      for (const day of days) {
+        if (known.days.includes(day)) continue;
+        known.days.push(day);
+        this.#forgetSelections();
+      }
       return known;
     }
+    this.#forgetSelections();
     const shared = labels.map((label) => this.#share(label));
     const series: IndexedSeries = {
       id,
@@ -76,7 +86,27 @@ export class SeriesIndex {
    * Sorted by labels.
    * @param selectors any of them matches; empty = every series. @throws Error for a bad pattern
    */
-  find(selectors: readonly Selector[], fromDay: number, untilDay: number): IndexedSeries[] {
+  find(
+    selectors: readonly Selector[],
+    fromDay: number,
+    untilDay: number,
+  ): readonly IndexedSeries[] {
+    const key = JSON.stringify([fromDay, untilDay, selectors]);
+    let found = this.#selections.get(key);
+    if (found === undefined) {
+      found = this.#select(selectors, fromDay, untilDay);
+      if (this.#kept > mostKept) this.#forgetSelections();
+      this.#selections.set(key, found);
+      this.#kept += found.length + key.length;
+    }
+    return found;
+  }
+
+  #select(
+    selectors: readonly Selector[],
+    fromDay: number,
+    untilDay: number,
+  ): readonly IndexedSeries[] {
     this.#sort();
     const isThen = ({ days }: IndexedSeries) => {
       for (let i = 0; i < days.length; i++) {
@@ -95,6 +125,11 @@ export class SeriesIndex {
     return candidates
       .filter((one) => isThen(one) && test(one.labels))
       .sort((left, right) => left.rank - right.rank);
+  }
+
+  #forgetSelections(): void {
+    this.#selections.clear();
+    this.#kept = 0;
   }
 
   #share(label: Label): SharedLabel {

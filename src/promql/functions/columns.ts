@@ -1,0 +1,166 @@
+/**
+ * Functions of a range that are asked for most, over series of floats: all steps of a series in one
+ * loop, where a call for each step costs more than its result.
+ */
+import type { SampleRange } from '../../model/metric-plan.ts';
+import { roundingLoss } from '../histogram/kahan.ts';
+import { type GridSeries, kind } from '../values.ts';
+import type { Windows } from '../windows.ts';
+import { exactSums } from './exact-sums.ts';
+import type { RateKind } from './range-context.ts';
+import { averageFloats, sumFloats } from './sums.ts';
+
+export interface ColumnTarget {
+  readonly cells: GridSeries;
+  readonly rangeSeconds: number;
+}
+
+/** @returns false where it would take too long at once, and has changed nothing */
+export type Column = (
+  series: Pick<SampleRange, 'values'>,
+  windows: Windows,
+  into: ColumnTarget,
+) => boolean;
+
+export const columns: ReadonlyMap<string, Column> = new Map<string, Column>([
+  ['rate', rates({ isCounter: true, isRate: true })],
+  ['increase', rates({ isCounter: true, isRate: false })],
+  ['delta', rates({ isCounter: false, isRate: false })],
+  ['sum_over_time', sums({ isMean: false })],
+  ['avg_over_time', sums({ isMean: true })],
+  ['max_over_time', extremes(1)],
+  ['min_over_time', extremes(-1)],
+  ['last_over_time', lastValues],
+  ['count_over_time', counts],
+]);
+
+/** Milliseconds of additions or comparisons. */
+const mostFloats = 1_000_000;
+
+/** Extrapolated to the bounds of the range, of counters at most to where they would be zero. */
+export function rates({ isCounter, isRate }: RateKind): Column {
+  return ({ values }, windows, { cells: { kinds, floats }, rangeSeconds }) => {
+    const { from, to } = windows;
+    const { sampled, toStart, toEnd } = windows.extents();
+    const resets = isCounter ? resetsOf(values, windows.first, windows.end) : noResets;
+    const divisor = isRate ? rangeSeconds : 1;
+    for (let step = 0; step < from.length; step++) {
+      const low = from[step]!;
+      const high = to[step]!;
+      if (high - low < 2) continue;
+      const first = values[low]!;
+      let difference = values[high - 1]! - first;
+      for (let i = firstAfter(resets, low); i < resets.length && resets[i]! < high; i++) {
+        difference += values[resets[i]! - 1]!;
+      }
+      const seconds = sampled[step]!;
+      let before = toStart[step]!;
+      if (isCounter && difference > 0 && first >= 0) {
+        before = Math.min(before, seconds * (first / difference));
+      }
+      const factor = seconds === 0 ? 1 : (seconds + before + toEnd[step]!) / seconds;
+      kinds[step] = kind.float;
+      floats[step] = difference * (factor / divisor);
+    }
+    return true;
+  };
+}
+
+const noResets: readonly number[] = [];
+
+/** Indexes of values lower than the one before, ascending. */
+function resetsOf(values: Float64Array, from: number, to: number): readonly number[] {
+  let found: number[] | undefined;
+  for (let i = from + 1; i < to; i++) {
+    if (values[i]! < values[i - 1]!) (found ??= []).push(i);
+  }
+  return found ?? noResets;
+}
+
+/** Index of the first element greater than `value`. */
+function firstAfter(ascending: readonly number[], value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle]! > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function sums({ isMean }: { readonly isMean: boolean }): Column {
+  const compute = isMean ? averageFloats : sumFloats;
+  return ({ values }, windows, { cells: { kinds, floats } }) => {
+    const { from, to, first, end } = windows;
+    const exact = from.length > 1 ? exactSums(values, first, end) : undefined;
+    if (exact === undefined && windows.floats > mostFloats) return false;
+    for (let step = 0; step < from.length; step++) {
+      const low = from[step]!;
+      const high = to[step]!;
+      if (low === high) continue;
+      kinds[step] = kind.float;
+      if (exact === undefined) {
+        floats[step] = compute(values, low, high);
+        continue;
+      }
+      const before = exact.sums[low - first]!;
+      const until = exact.sums[high - first]!;
+      const sum = until - before;
+      const rest =
+        exact.rests[high - first]! - exact.rests[low - first]! + roundingLoss(until, -before);
+      const divisor = isMean ? high - low : 1;
+      floats[step] = sum / divisor + rest / divisor;
+    }
+    return true;
+  };
+}
+
+/** The greatest of the values times `sign`; NaN only where all are. */
+function extremes(sign: 1 | -1): Column {
+  return ({ values }, windows, { cells: { kinds, floats } }) => {
+    if (windows.floats > mostFloats) return false;
+    const { from, to } = windows;
+    let best = -1;
+    let next = 0;
+    for (let step = 0; step < from.length; step++) {
+      const high = to[step]!;
+      if (from[step] === high) continue;
+      // The best of the window before is sought again once it has left.
+      if (best < from[step]!) next = best = from[step]!;
+      for (; next < high; next++) {
+        const known = values[best]!;
+        if (sign * values[next]! > sign * known || Number.isNaN(known)) best = next;
+      }
+      kinds[step] = kind.float;
+      floats[step] = values[best]!;
+    }
+    return true;
+  };
+}
+
+function lastValues(
+  { values }: Pick<SampleRange, 'values'>,
+  { from, to }: Windows,
+  { cells: { kinds, floats } }: ColumnTarget,
+): boolean {
+  for (let step = 0; step < from.length; step++) {
+    if (from[step] === to[step]) continue;
+    kinds[step] = kind.float;
+    floats[step] = values[to[step]! - 1]!;
+  }
+  return true;
+}
+
+function counts(
+  _series: unknown,
+  { from, to }: Windows,
+  { cells: { kinds, floats } }: ColumnTarget,
+): boolean {
+  for (let step = 0; step < from.length; step++) {
+    if (from[step] === to[step]) continue;
+    kinds[step] = kind.float;
+    floats[step] = to[step]! - from[step]!;
+  }
+  return true;
+}
