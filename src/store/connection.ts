@@ -6,9 +6,10 @@
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Scan } from '../model/plan.ts';
-import { createSemaphore, type Semaphore } from '../std/semaphore.ts';
-import { isNotConnected } from './failures.ts';
 import { openAgent } from '../std/http-agent.ts';
+import { createSemaphore, type Semaphore } from '../std/semaphore.ts';
+import { createEngineReads, type EngineReads } from './engine-reads.ts';
+import { isNotConnected } from './failures.ts';
 import {
   alwaysReachable,
   openReachability,
@@ -80,18 +81,32 @@ export interface ConnectionEvents extends ReachabilityEvents {
 }
 
 export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
-  const clients: Readonly<Record<Pool, ClickHouseClient>> = {
-    insert: openClient(options, 'insert', options.insertTimeoutMs),
-    housekeeping: openClient(options, 'housekeeping', options.housekeepingTimeoutMs),
-    control: openClient(options, 'control', probeMs),
+  const timeouts: Readonly<Record<Pool, number>> = {
+    insert: options.insertTimeoutMs,
+    housekeeping: options.housekeepingTimeoutMs,
+    control: probeMs,
   };
-  const server = openServer(options, clients.control, events);
-  const reads = openReads(options, server, events);
+  const open = (pool: Pool) => openClient(options, pool, timeouts[pool]);
+  const clients: Readonly<Record<Pool, ClickHouseClient>> = {
+    insert: open('insert'),
+    housekeeping: open('housekeeping'),
+    control: open('control'),
+  };
+  const probe = () => ping(clients.control);
+  const server =
+    options.socketPath === undefined
+      ? openReachability({ probe, slowAfterMs, pauseMs, isNotConnected }, events)
+      : alwaysReachable;
+  const agent = openAgent(options);
+  const engine = options.socketPath === undefined ? undefined : createEngineReads(agent);
+  const reads = openReads({ options, server, engine }, events);
   return {
     read: reads.read,
     readBytes: reads.readBytes,
     query: <Row>(pool: Pool, statement: Statement, signal?: AbortSignal) =>
       server.read(async (unreachable) => {
+        const timeoutMs = timeouts[pool];
+        if (engine !== undefined) return engine.rows<Row>({ statement, pool, signal, timeoutMs });
         const abort_signal = anyOf(signal, unreachable);
         const result = await clients[pool].query({ ...toQuery(statement), abort_signal });
         return result.json<Row>();
@@ -131,14 +146,20 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     },
     async close() {
       server.close();
+      agent.destroy();
       await Promise.all([...Object.values(clients), reads].map((client) => client.close()));
     },
   };
 }
 
+interface ReadParts {
+  readonly options: ConnectionOptions;
+  readonly server: Reachability;
+  readonly engine: EngineReads | undefined;
+}
+
 function openReads(
-  options: ConnectionOptions,
-  server: Reachability,
+  { options, server, engine }: ReadParts,
   events: ConnectionEvents,
 ): Pick<Connection, 'read' | 'readBytes' | 'close'> {
   const lanes: Readonly<Record<ReadPool, ReadLane>> = {
@@ -148,20 +169,14 @@ function openReads(
 
   async function inTurn<T>(
     { accountId, signal, isBrief = false }: QueryContext,
-    run: (client: ClickHouseClient, request: ReadRequest) => Promise<T>,
+    run: (lane: ReadLane, unreachable: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { client, semaphore } = lanes[isBrief ? 'brief' : 'read'];
+    const lane = lanes[isBrief ? 'brief' : 'read'];
     const startedAt = performance.now();
-    const release = await semaphore.acquire(accountId, signal);
+    const release = await lane.semaphore.acquire(accountId, signal);
     events.readBegan((performance.now() - startedAt) / 1000);
     try {
-      return await server.read((unreachable) =>
-        run(client, {
-          abort_signal: anyOf(signal, unreachable),
-          // The quota key, for `CREATE QUOTA … KEYED BY client_key` on a server.
-          http_headers: { 'X-ClickHouse-Quota': accountId },
-        }),
-      );
+      return await server.read((unreachable) => run(lane, unreachable));
     } catch (error) {
       // In place of the client's own error for an abort.
       signal?.throwIfAborted();
@@ -171,22 +186,35 @@ function openReads(
     }
   }
 
+  /** The quota key, for `CREATE QUOTA … KEYED BY client_key` on a server. */
+  const requestOf = ({ accountId, signal }: QueryContext, unreachable: AbortSignal) => ({
+    abort_signal: anyOf(signal, unreachable),
+    http_headers: { 'X-ClickHouse-Quota': accountId },
+  });
+
+  const engineRead = (statement: Statement, context: QueryContext, { pool }: ReadLane) => {
+    return { ...context, statement, pool, timeoutMs: options.readTimeoutMs };
+  };
+
   return {
     read: <Row>(statement: Statement, context: QueryContext) =>
-      inTurn(context, async (client, request) => {
-        const query = { ...toQuery(statement), ...request };
-        if (context.scanned === undefined) return (await client.query(query)).json<Row>();
+      inTurn(context, async (lane, unreachable) => {
+        if (engine !== undefined) return engine.rows<Row>(engineRead(statement, context, lane));
+        const query = { ...toQuery(statement), ...requestOf(context, unreachable) };
+        if (context.scanned === undefined) return (await lane.client.query(query)).json<Row>();
         // Has statistics, but is parsed as one text: an export of large logs would take too much.
-        const answer = await client.query({ ...query, format: 'JSONCompact' });
+        const answer = await lane.client.query({ ...query, format: 'JSONCompact' });
         const { data, statistics } = await answer.json<Row>();
         context.scanned.rows += statistics?.rows_read ?? 0;
         context.scanned.bytes += statistics?.bytes_read ?? 0;
         return data;
       }),
     readBytes: (statement, context) =>
-      inTurn(context, async (client, request) => {
+      inTurn(context, async (lane, unreachable) => {
+        if (engine !== undefined) return engine.bytes(engineRead(statement, context, lane));
         const { sql, params } = statement;
-        const { stream } = await client.exec({ ...request, query: sql, query_params: params });
+        const request = requestOf(context, unreachable);
+        const { stream } = await lane.client.exec({ ...request, query: sql, query_params: params });
         return Buffer.concat(await stream.toArray());
       }),
     async close() {
@@ -196,12 +224,14 @@ function openReads(
 }
 
 interface ReadLane {
+  readonly pool: ReadPool;
   readonly client: ClickHouseClient;
   readonly semaphore: Semaphore;
 }
 
 function openLane(options: ConnectionOptions, pool: ReadPool): ReadLane {
   return {
+    pool,
     client: openClient(options, pool, options.readTimeoutMs),
     semaphore: createSemaphore({
       what: pool === 'read' ? 'reads of the store' : 'brief reads of the store',
@@ -216,11 +246,6 @@ function openLane(options: ConnectionOptions, pool: ReadPool): ReadLane {
 /** Statements that wait for their turn; half for one account. */
 const maxWaitingReads = 256;
 const maxWaitMs = 15_000;
-
-interface ReadRequest {
-  readonly abort_signal: AbortSignal;
-  readonly http_headers: Record<string, string>;
-}
 
 function toQuery({ sql, params, settings }: Statement) {
   return {
@@ -239,18 +264,10 @@ const probeMs = 2_000;
 const slowAfterMs = 1_000;
 const pauseMs = 500;
 
-function openServer(
-  options: ConnectionOptions,
-  client: ClickHouseClient,
-  events: ReachabilityEvents,
-): Reachability {
-  if (options.socketPath !== undefined) return alwaysReachable;
-  const probe = async () => {
-    const timeout = AbortSignal.timeout(probeMs);
-    const result = await client.ping({ select: false, abort_signal: timeout });
-    if (!result.success) throw result.error;
-  };
-  return openReachability({ probe, slowAfterMs, pauseMs, isNotConnected }, events);
+async function ping(client: ClickHouseClient): Promise<void> {
+  const timeout = AbortSignal.timeout(probeMs);
+  const result = await client.ping({ select: false, abort_signal: timeout });
+  if (!result.success) throw result.error;
 }
 
 /** A server kills the read of a disconnected client only with both. */

@@ -13,7 +13,7 @@ import type {
 import type { QueryContext } from './connection.ts';
 import { exceededLimit } from './failures.ts';
 import type { ReaderParts } from './read-time.ts';
-import type { RowSpreads } from './row-spread.ts';
+import type { RowSpreads } from './pages/row-spread.ts';
 import {
   compileFieldCounts,
   compileFieldValues,

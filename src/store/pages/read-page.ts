@@ -2,7 +2,7 @@
 import type { ListPlan } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
-import type { RowSpreads } from '../row-spread.ts';
+import type { RowSpreads } from './row-spread.ts';
 import { compileList } from '../sql/list-logs.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { tableName } from '../sql/tables.ts';

@@ -2,10 +2,10 @@
  * How the logs of an account are spread over event time, from the primary index of the table. A
  * list chooses its windows by it. Rows that arrived since make a window larger, never wrong.
  */
-import type { Connection } from './connection.ts';
-import { compileGranules, type GranuleRow } from './sql/row-spread.ts';
-import type { Placement } from './sql/tables.ts';
-import type { RowSpread } from './sql/time-windows.ts';
+import type { Connection } from '../connection.ts';
+import { compileGranules, type GranuleRow } from '../sql/row-spread.ts';
+import type { Placement } from '../sql/tables.ts';
+import type { RowSpread } from '../sql/time-windows.ts';
 
 export interface RowSpreads {
   /** Waits only for the first spread of an account. @returns undefined after a failure */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createRowSpreads } from './row-spread.ts';
-import type { GranuleRow } from './sql/row-spread.ts';
+import type { GranuleRow } from '../sql/row-spread.ts';
 
 const placement = { database: 'weir', cluster: undefined };
 const rows: GranuleRow[] = [
