@@ -8,6 +8,7 @@ import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.t
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { countDefaults } from './counts/count-cache.ts';
 import { createCountedReads } from './counts/counted-reads.ts';
+import { trackChanges } from './counts/table-changes.ts';
 import { toReadError } from './failures.ts';
 import { createRestartFence, createSharedFence } from './fence.ts';
 import { createHead } from './head/head.ts';
@@ -15,10 +16,10 @@ import { makeGranulesSmall } from './log-granules.ts';
 import { createLogReader } from './log-reader.ts';
 import { createMetricsReader } from './metrics-reader.ts';
 import { migrate } from './migrate.ts';
-import type { Store } from './port.ts';
 import { createRecentLogs, maxRecentRows } from './pages/recent-logs.ts';
+import type { Store } from './port.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
-import { createRowSpreads } from './row-spread.ts';
+import { createRowSpreads } from './pages/row-spread.ts';
 import { checkServer, explain } from './server-check.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import { type ReadLimits, statement } from './sql/statement.ts';
@@ -120,13 +121,14 @@ function placementOf({ database, cluster }: ClickHouseStoreOptions): Placement {
 }
 
 function createStore(
-  connection: Connection,
+  untracked: Connection,
   floor: ReceiptFloor,
   events: StoreEvents,
   options: ClickHouseStoreOptions,
 ): ClickHouseStore {
   const { database, limits, insertQuorum, restart } = options;
   const placement = placementOf(options);
+  const { connection, changes } = trackChanges(untracked, database);
   const fence =
     restart === undefined
       ? createSharedFence({ connection, placement, insertQuorum, events })
@@ -134,7 +136,9 @@ function createStore(
   const readerParts = { connection, database, events, limits };
   const countOptions = { ...countDefaults, folder: options.countsFolder };
   const counted =
-    placement.cluster === undefined ? createCountedReads(readerParts, countOptions) : undefined;
+    placement.cluster === undefined
+      ? createCountedReads(readerParts, countOptions, restart && changes)
+      : undefined;
   // Without other writers, every insert is known.
   const { maxSamplesInMemory: maxSamples = 0 } = options;
   const head =

@@ -16,7 +16,7 @@ import type { ComparisonPlan } from '../model/sample-plan.ts';
 import type { QueryContext } from './connection.ts';
 import type { CountedReads } from './counts/counted-reads.ts';
 import { readLateRows } from './counts/late-rows.ts';
-import { canCount } from './counts/part-counts.ts';
+import { canCount } from './counts/count-matches.ts';
 import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
 import { readComparison } from './messages/compared-values.ts';

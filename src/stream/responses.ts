@@ -47,7 +47,7 @@ export const logRecord = z.object({
 });
 
 export const listResponse = z.object({
-  logs: z.array(logRecord).meta({ description: 'In the requested order.' }),
+  logs: z.array(logRecord).meta({ description: 'In the order that was asked for.' }),
   cursor: position.meta({
     description:
       'Position of the next page: the oldest log, or the newest with since or order=asc.',

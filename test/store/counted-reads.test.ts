@@ -16,14 +16,14 @@ import type {
   StatsPlan,
   StatsResult,
 } from '../../src/model/plan.ts';
-import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import { countDefaults } from '../../src/store/counts/count-cache.ts';
+import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { byStep } from '../../src/store/sql/part-counts.ts';
 import type { Statement } from '../../src/store/sql/statement.ts';
-import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { until } from '../harness/until.ts';
+import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
@@ -99,19 +99,19 @@ const filterArbitrary: fc.Arbitrary<LogFilter> = fc
       fc.integer({ min: 1, max: hours * 60 }).map((minutes) => minutes * 60_000),
       fc.integer({ min: 1, max: 20_000 }),
     ),
-    isRound: fc.boolean(),
+    ends: pick<'minute' | 'milli' | 'nano'>('minute', 'milli', 'nano'),
     receivedFrom: fc.tuple(receiptArbitrary, receiptArbitrary),
     equal: equalArbitrary,
     excluded: equalArbitrary,
     minSeverity: pick(undefined, undefined, 9, 17),
   })
-  .map(({ ids, from, rangeMs, isRound, receivedFrom, equal, excluded, minSeverity }) => {
-    const fromMs = isRound ? from - (from % 60_000) : from;
+  .map(({ ids, from, rangeMs, ends, receivedFrom, equal, excluded, minSeverity }) => {
+    const fromMs = ends === 'minute' ? from - (from % 60_000) : from;
     return {
       accountId,
       streams: ids.map((streamId, i) => ({ streamId, receivedFromNanos: receivedFrom[i]! })),
-      fromNanos: nanos(fromMs) + (isRound ? 0n : 7n),
-      untilNanos: nanos(fromMs + rangeMs) + (isRound ? 0n : 3n),
+      fromNanos: nanos(fromMs) + (ends === 'nano' ? 7n : 0n),
+      untilNanos: nanos(fromMs + rangeMs) + (ends === 'nano' ? 3n : 0n),
       equal,
       minSeverity,
       labels: [],
@@ -284,10 +284,10 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('give the histograms and facets of rows', () => agree(25));
 
   for (const [title, shortest, minLogs, fewCounts] of [
-    ['are by the second where tenths of one', 10, 1, 0],
-    ['are by the minute where ten seconds', 600, 1, 0],
-    ['are by the hour where minutes', 600, 6, 0],
-    ['of small parts are by ten seconds where those of large ones', 600, 1, 900],
+    ['are by the second where tenths of one', 1_000, 1, 0],
+    ['are by the minute where ten seconds', 60_000, 1, 0],
+    ['are by the hour where minutes', 60_000, 6, 0],
+    ['of small parts are by ten seconds where those of large ones', 60_000, 1, 900],
   ] as const) {
     test(`${title} hold few logs`, async () => {
       const minLogsPerCount = byStep((step) => (step < shortest ? 5_000 : minLogs));

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { until } from '../../../test/harness/until.ts';
 import type { Statement } from '../sql/statement.ts';
 import { countDefaults, createCountCache } from './count-cache.ts';
-import { ticksByStep } from './ticks.ts';
+import { ticksOf } from './ticks.ts';
 
 const placement = { database: 'weir', cluster: undefined };
-const always = ticksByStep({ fromNanos: undefined, untilNanos: undefined })[1];
+const always = ticksOf({ fromNanos: undefined, untilNanos: undefined }, [], 1);
 const part = ['20260301_1_9_2', '900000', 60] as const;
 
 test('a part without logs of the account is looked up once and not counted', async () => {
@@ -71,5 +71,5 @@ test('counts by a longer step replace those beyond the limit', async () => {
   cache.want([part], [{ accountId: 'a', fields: [] }], always);
   await cache.settled();
   assert.deepEqual(steps, ['100000000', '1000000000']);
-  assert.equal(cache.get({ part: part[0], accountId: 'a', fields: [] })?.step, 10);
+  assert.equal(cache.get({ part: part[0], accountId: 'a', fields: [] })?.step, 1_000);
 });

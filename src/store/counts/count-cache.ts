@@ -9,10 +9,10 @@ import { exceededLimit } from '../failures.ts';
 import {
   type CountKey,
   type CountStep,
-  countSteps,
   compileLogParts,
   compilePartCounts,
   compilePartSpans,
+  countSteps,
   type LogPartRow,
   nanosPerTick,
   type PartCountRow,
@@ -81,6 +81,8 @@ export interface CountOptions {
   readonly followEveryMs: number;
   /** Counts in memory, of 8 bytes each. */
   readonly maxCountsKept: number;
+  /** Rows beside them in memory, in units of 8 bytes. */
+  readonly maxRowsKept: number;
   /** Of the counts on disk; undefined = none. */
   readonly folder: string | undefined;
 }
@@ -88,13 +90,14 @@ export interface CountOptions {
 export const countDefaults: CountOptions = {
   largePartRows: 50_000,
   minAgeSeconds: { large: 5, small: 60 },
-  minLogsPerCount: { 1: 60, 10: 60, 100: 20, 600: 4, 36_000: 4 },
-  minLogsPerLabelCount: { 1: 60, 10: 60, 100: 60, 600: 12, 36_000: 12 },
+  minLogsPerCount: { 100: 60, 1_000: 60, 10_000: 20, 60_000: 4, 3_600_000: 4 },
+  minLogsPerLabelCount: { 100: 60, 1_000: 60, 10_000: 60, 60_000: 12, 3_600_000: 12 },
   fewCounts: 20_000,
   quietRowsPerSecond: 20_000,
   lookEveryMs: 1_000,
   followEveryMs: 15_000,
   maxCountsKept: 8_000_000,
+  maxRowsKept: 2_000_000,
   folder: undefined,
 };
 
@@ -175,6 +178,7 @@ export function createCountCache(
       });
     },
     follow(parts) {
+      if (parts === listed) return;
       inheritCounts(entries, { before: listed, parts, options });
       listed = parts;
       const present = new Set(parts.map(([part]) => part));
@@ -215,7 +219,7 @@ function maxCountsOf(
 ): number {
   const { minLogsPerCount, minLogsPerLabelCount, fewCounts } = options;
   const minLogs = (fields.some(isLabelField) ? minLogsPerLabelCount : minLogsPerCount)[step];
-  return Math.max(step < 100 ? 0 : fewCounts, Math.ceil(rows / minLogs));
+  return Math.max(step < 10_000 ? 0 : fewCounts, Math.ceil(rows / minLogs));
 }
 
 /** A part that is gone never comes back, so all rows of one that is there were there before. */

@@ -117,7 +117,7 @@ function sumOf(entries: readonly (Entry | undefined)[], maxCounts: MaxCounts): E
   if (kept.length < entries.length) return undefined;
   const counts = addPartCounts(kept.map((each) => each.counts));
   const usedAtMs = Math.max(...kept.map((each) => each.usedAtMs));
-  return counts.counts.length <= maxCounts(counts.step) ? { counts, usedAtMs } : undefined;
+  return counts.ticks.length <= maxCounts(counts.step) ? { counts, usedAtMs } : undefined;
 }
 
 export function nameOf({ part, accountId, fields }: CountKey): string {

@@ -6,7 +6,6 @@
  */
 import type { GroupField } from '../../model/log-fields.ts';
 import type {
-  Buckets,
   FacetsPlan,
   FacetsResult,
   HistogramPlan,
@@ -24,19 +23,19 @@ import {
   type HistogramRow,
   toHistogramResult,
 } from '../sql/histogram.ts';
-import { type CountField, nanosPerTick } from '../sql/part-counts.ts';
+import type { CountField } from '../sql/part-counts.ts';
 import { compileValueCounts, type ValueCountRow } from '../sql/stats.ts';
 import { tableName } from '../sql/tables.ts';
 import { type CountOptions, countDefaults } from './count-cache.ts';
 import {
+  addMatches,
+  type CountQuery,
   canCount,
   countedFields,
-  type CountQuery,
-  eachMatch,
   isCounted,
-  wholeSteps,
-} from './part-counts.ts';
+} from './count-matches.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
+import type { TableChanges } from './table-changes.ts';
 import { ticksByStep } from './ticks.ts';
 import { type BucketCounts, statFields, toStatsGroups, type ValueGroup } from './value-stats.ts';
 
@@ -51,22 +50,21 @@ export interface CountedReads {
   close(): Promise<void>;
 }
 
-const msPerTick = Number(nanosPerTick / 1_000_000n);
-
 /** Values, in each bucket of a histogram, that are added up here. */
 const maxValues = 20_000;
 
 export function createCountedReads(
   reader: ReaderParts,
   options: CountOptions = countDefaults,
+  changes?: TableChanges,
 ): CountedReads {
   const table = tableName(reader.database, 'logs');
-  const { sum, settled, close } = createPartSums(reader, options);
+  const { sum, settled, close } = createPartSums(reader, options, changes);
 
   return {
     async histogram(plan, context) {
-      const cuts = edgesNanos(plan);
-      const query = toQuery(plan.filter, [plan.groupBy ? [plan.groupBy] : []], cuts);
+      const grouped = plan.groupBy ? [plan.groupBy] : [];
+      const query = toQuery(plan.filter, [grouped], bucketEdgesMs(plan));
       if (query === undefined) return undefined;
       const sums = await sum<HistogramRow>(query, context, (scope, limits) =>
         compileHistogram(table, plan, { limits, scope, maxRows: maxValues }),
@@ -86,7 +84,7 @@ export function createCountedReads(
     },
     async stats(plan, context) {
       const groupings = statFields(plan).map((field) => [...plan.by, ...(field ? [field] : [])]);
-      const query = toQuery(plan.filter, groupings, edgesNanos(plan));
+      const query = toQuery(plan.filter, groupings, bucketEdgesMs(plan));
       if (query === undefined) return undefined;
       const fields = [...new Set(groupings.flat())];
       const sums = await sum<ValueCountRow>(query, context, (scope, limits) =>
@@ -102,15 +100,14 @@ export function createCountedReads(
   };
 }
 
-function edgesNanos(plan: Buckets): bigint[] {
-  return bucketEdgesMs(plan).map((edgeMs) => BigInt(edgeMs) * 1_000_000n);
-}
-
-/** @param groupings the fields of each */
+/**
+ * @param groupings the fields of each
+ * @param edges Unix ms, which are ticks
+ */
 function toQuery(
   filter: LogFilter,
   groupings: readonly (readonly GroupField[])[],
-  cuts?: readonly bigint[],
+  edges: readonly number[] = [],
 ): CountQuery | undefined {
   if (!canCount(filter) || !groupings.flat().every(isCounted)) return undefined;
   const fields = groupings.map((grouped) => {
@@ -118,7 +115,7 @@ function toQuery(
     const own = grouped.filter((field): field is CountField => field !== 'streamId');
     return countedFields(filter, own);
   });
-  return { filter, fields, ticks: ticksByStep(filter, cuts) };
+  return { filter, fields, edges, ticks: ticksByStep(filter, edges) };
 }
 
 function bucketRows(
@@ -127,29 +124,23 @@ function bucketRows(
   sums: Sums<HistogramRow>,
 ): HistogramRow[] {
   const grouped = plan.groupBy === undefined ? [] : [plan.groupBy];
-  const bucketsOf = new Map<string, number[]>();
+  const bucketsOf = new Map<string, Float64Array>();
   for (const part of sums.counts[0]!) {
-    const isWhole = wholeSteps(part.ticks);
-    const { ticks, counts } = part.counts;
-    eachMatch(part, grouped, query.filter, ([value = ''], from, until) => {
-      const buckets = bucketsOf.get(value) ?? Array.from({ length: plan.buckets }, () => 0);
-      bucketsOf.set(value, buckets);
-      for (let i = from; i < until; i++) {
-        const tick = ticks[i]!;
-        if (isWhole(tick)) buckets[bucketOf(plan, tick * msPerTick)]! += counts[i]!;
-      }
-    });
+    addMatches(part, grouped, query.filter, ([value = '']) =>
+      countsIn(bucketsOf, value, plan.buckets),
+    );
   }
   return [...bucketsOf].flatMap(([value, buckets]) =>
-    buckets.flatMap((count, bucket): HistogramRow[] =>
+    Array.from(buckets).flatMap((count, bucket): HistogramRow[] =>
       count === 0 ? [] : [[bucket, value, String(count)]],
     ),
   );
 }
 
-/** As `bucketSql`. */
-function bucketOf({ startMs, endMs, buckets }: Buckets, timeMs: number): number {
-  return Math.floor(((timeMs - startMs + 1) * buckets - 1) / (endMs - startMs));
+function countsIn(map: Map<string, Float64Array>, value: string, buckets: number): Float64Array {
+  const counts = map.get(value) ?? new Float64Array(buckets);
+  map.set(value, counts);
+  return counts;
 }
 
 function valueCounts(
@@ -157,24 +148,14 @@ function valueCounts(
   query: CountQuery,
   { counts, rows }: Sums<FacetCountRow>,
 ): Map<string, number>[] {
-  const maps = plan.fields.map(() => new Map<string, number>());
-  const add = (index: number, value: string, count: number) => {
-    const values = maps[index]!;
-    values.set(value, (values.get(value) ?? 0) + count);
-  };
+  const maps = plan.fields.map(() => new Map<string, Float64Array>());
   for (const [i, field] of plan.fields.entries()) {
     for (const part of counts[i]!) {
-      const isWhole = wholeSteps(part.ticks);
-      const { ticks, counts: numbers } = part.counts;
-      eachMatch(part, [field], query.filter, ([value], from, until) => {
-        let sum = 0;
-        for (let k = from; k < until; k++) if (isWhole(ticks[k]!)) sum += numbers[k]!;
-        if (sum > 0) add(i, value!, sum);
-      });
+      addMatches(part, [field], query.filter, ([value]) => countsIn(maps[i]!, value!, 1));
     }
   }
-  for (const [index, value, count] of rows) add(index, value, Number(count));
-  return maps;
+  for (const [index, value, count] of rows) countsIn(maps[index]!, value, 1)[0]! += Number(count);
+  return maps.map((map) => new Map([...map].map(([value, [count]]) => [value, count!])));
 }
 
 /** Numbers in memory while statistics are computed. */
@@ -213,16 +194,9 @@ function valueGroups(
   };
   for (const [i, grouping] of groupings.entries()) {
     for (const part of sums.counts[i]!) {
-      const isWhole = wholeSteps(part.ticks);
-      const { ticks, counts: numbers } = part.counts;
-      eachMatch(part, grouping, filter, (values, from, until) => {
-        if (cells > maxCells) return;
-        const counts = countsOf(i, values);
-        for (let k = from; k < until; k++) {
-          const tick = ticks[k]!;
-          if (isWhole(tick)) counts[bucketOf(plan, tick * msPerTick)]! += numbers[k]!;
-        }
-      });
+      addMatches(part, grouping, filter, (values) =>
+        cells > maxCells ? undefined : countsOf(i, values),
+      );
     }
     const places = grouping.map((field) => fields.indexOf(field));
     for (const [bucket, values, count] of sums.rows) {

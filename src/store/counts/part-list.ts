@@ -1,10 +1,13 @@
 /** The active parts of the table of logs, read as seldom as a consistent result allows. */
 import type { QueryContext } from '../connection.ts';
 import type { LogPartRow } from '../sql/part-counts.ts';
+import type { TableChanges } from './table-changes.ts';
 
 export interface PartList {
   /** The parts as they are now. */
   list(context: QueryContext): Promise<readonly LogPartRow[]>;
+  /** The last list, if it has all logs: parts may have been merged since. */
+  ifCurrent(): readonly LogPartRow[] | undefined;
   /**
    * The last list, while parts do not change. A result for its parts holds only if a list taken
    * afterwards has the same names.
@@ -16,14 +19,18 @@ export interface PartList {
 
 export function createPartList(
   read: (context: QueryContext) => Promise<readonly LogPartRow[]>,
+  changes: TableChanges,
   lookEveryMs: number,
 ): PartList {
   let last: readonly LogPartRow[] | undefined;
+  let lastStamp: number | undefined;
   let isQuiet = false;
   let lookedAtMs = -Infinity;
 
   async function list(context: QueryContext): Promise<readonly LogPartRow[]> {
+    const stamp = changes.stamp();
     const parts = await read(context);
+    lastStamp = stamp === changes.stamp() ? stamp : undefined;
     isQuiet = last !== undefined && haveSameNames(last, parts);
     last = parts;
     return parts;
@@ -31,6 +38,10 @@ export function createPartList(
 
   return {
     list,
+    ifCurrent() {
+      const isCurrent = lastStamp !== undefined && lastStamp === changes.stamp();
+      return isCurrent ? last : undefined;
+    },
     ifQuiet: () => (isQuiet ? last : undefined),
     inBackground(accountId, use) {
       if (performance.now() - lookedAtMs < lookEveryMs) return;

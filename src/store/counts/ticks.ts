@@ -1,6 +1,7 @@
 /**
- * Which steps of event time a range holds as a whole, and which it cuts, so that counts by step
- * answer for the former and rows for the latter. A tick is 100 ms, numbered from 1970 on. Pure.
+ * Which steps of event time a range and its buckets hold as a whole, and which they cut, so that
+ * counts by step answer for the former and rows for the latter. A tick is 1 ms, numbered from 1970
+ * on. Pure.
  */
 import { byStep, type CountStep, nanosPerTick } from '../sql/part-counts.ts';
 
@@ -11,7 +12,6 @@ export interface NanosRange {
 }
 
 export interface Ticks {
-  readonly step: CountStep;
   /** Whole steps are in [from, until), except those cut. */
   readonly from: number;
   readonly until: number;
@@ -21,21 +21,84 @@ export interface Ticks {
 
 export type TicksByStep = Readonly<Record<CountStep, Ticks>>;
 
-/** @param cuts Unix ns within the range, for instance the edges of buckets */
-export function ticksByStep(range: NanosRange, cuts: readonly bigint[] = []): TicksByStep {
-  return byStep((step) => ticksOf(range, cuts, step));
+/** @param edges ticks within the range, such as the edges of buckets */
+export function ticksByStep(range: NanosRange, edges: readonly number[] = []): TicksByStep {
+  return byStep((step) => ticksOf(range, edges, step));
 }
 
-function ticksOf(
+/** @param step in ticks; 1 = the ticks themselves */
+export function ticksOf(
   { fromNanos, untilNanos }: NanosRange,
-  cuts: readonly bigint[],
-  step: CountStep,
+  edges: readonly number[],
+  step: number,
 ): Ticks {
   const stepNanos = BigInt(step) * nanosPerTick;
   const tickOf = (nanos: bigint) => Number(nanos / stepNanos) * step;
-  const edges = [fromNanos, untilNanos, ...cuts].filter((edge) => edge !== undefined);
-  const cut = new Set(edges.filter((edge) => edge % stepNanos !== 0n).map(tickOf));
+  const ends = [fromNanos, untilNanos].filter((end) => end !== undefined);
+  const cut = new Set(ends.filter((end) => end % stepNanos !== 0n).map(tickOf));
+  for (const edge of edges) if (edge % step !== 0) cut.add(floorTo(edge, step));
   const from = fromNanos === undefined ? 0 : tickOf(fromNanos + stepNanos - 1n);
   const until = untilNanos === undefined ? Infinity : tickOf(untilNanos);
-  return { step, from, until, cut: [...cut].sort((a, b) => a - b) };
+  return { from, until, cut: [...cut].sort((a, b) => a - b) };
+}
+
+/** Faster than a remainder of numbers of more than 32 bits. */
+export function floorTo(tick: number, step: number): number {
+  return Math.floor(tick / step) * step;
+}
+
+/** Disjoint spans of ticks [from, until), ascending, each of one bucket. */
+export interface Segments {
+  readonly from: readonly number[];
+  readonly until: readonly number[];
+  readonly bucket: readonly number[];
+}
+
+/**
+ * The whole steps of each bucket within the range.
+ * @param edges of the buckets; empty = one bucket without ends
+ */
+export function wholeSegments(ticks: Ticks, edges: readonly number[], step: number): Segments {
+  const spans = edges.length === 0 ? [-Infinity, Infinity] : edges;
+  const found = { from: [] as number[], until: [] as number[], bucket: [] as number[] };
+  for (let bucket = 0; bucket + 1 < spans.length; bucket++) {
+    const from = Math.max(ticks.from, Math.ceil(spans[bucket]! / step) * step);
+    const until = Math.min(ticks.until, floorTo(spans[bucket + 1]!, step));
+    if (from < until) addSegment(found, from, until, bucket);
+  }
+  return found;
+}
+
+/** What of these lies within [from, until). */
+export function clipped(segments: Segments, from: number, until: number): Segments {
+  const found = { from: [] as number[], until: [] as number[], bucket: [] as number[] };
+  let i = indexAfter(segments.until, from, 0, segments.until.length);
+  for (; i < segments.from.length && segments.from[i]! < until; i++) {
+    const start = Math.max(segments.from[i]!, from);
+    addSegment(found, start, Math.min(segments.until[i]!, until), segments.bucket[i]!);
+  }
+  return found;
+}
+
+type Adding = { readonly [Key in keyof Segments]: number[] };
+
+function addSegment(segments: Adding, from: number, until: number, bucket: number): void {
+  segments.from.push(from);
+  segments.until.push(until);
+  segments.bucket.push(bucket);
+}
+
+/** Index in [low, high) of the first number above `limit` in an ascending list, or `high`. */
+export function indexAfter(
+  ascending: ArrayLike<number>,
+  limit: number,
+  low: number,
+  high: number,
+): number {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle]! > limit) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -2,7 +2,7 @@
 import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
 import type { LogSample } from '../../model/sample-plan.ts';
 import type { Parameters } from '../sql/statement.ts';
-import { canCount } from '../counts/part-counts.ts';
+import { canCount } from '../counts/count-matches.ts';
 import { whereSql } from '../sql/where.ts';
 
 /**

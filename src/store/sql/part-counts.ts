@@ -6,7 +6,13 @@ import {
   logFields,
 } from '../../model/log-fields.ts';
 import { rowValueSql } from './field-sql.ts';
-import { type Parameters, type Statement, statement } from './statement.ts';
+import {
+  limitsSql,
+  type Parameters,
+  type ReadLimits,
+  type Statement,
+  statement,
+} from './statement.ts';
 import { localTable, type Placement } from './tables.ts';
 
 /** Name, rows, seconds since it was written. */
@@ -108,7 +114,7 @@ export interface CountKey {
   readonly fields: readonly CountField[];
 }
 
-/** Stream, values of the fields, first ticks of steps, logs in each. */
+/** Stream, values of the fields, first ticks of steps in ascending order, logs in each. */
 export type PartCountRow = readonly [
   streamId: string,
   values: readonly string[],
@@ -116,11 +122,11 @@ export type PartCountRow = readonly [
   counts: readonly number[],
 ];
 
-/** A tick is the unit of the time of counts, 100 ms. */
-export const nanosPerTick = 100_000_000n;
+/** A tick is the unit of the time of counts, 1 ms. */
+export const nanosPerTick = 1_000_000n;
 
 /** Ticks that one count spans: 100 ms, 1 s, 10 s, a minute or an hour. */
-export const countSteps = [1, 10, 100, 600, 36_000] as const;
+export const countSteps = [100, 1_000, 10_000, 60_000, 3_600_000] as const;
 export type CountStep = (typeof countSteps)[number];
 
 export function byStep<Value>(toValue: (step: CountStep) => Value): Record<CountStep, Value> {
@@ -153,7 +159,7 @@ export function compilePartCounts(
     const texts = values.map((_, i) => `toString(any(value${i}))`);
     const columns = values.map((value, i) => `any(${value}) AS value${i}`);
     return `SELECT any(stream), CAST([${texts.join(', ')}] AS Array(String)),
-  groupArray(tick), groupArray(n)
+  arraySort(groupArray(tick) AS ticks), arraySort((n, tick) -> tick, groupArray(n), ticks)
 FROM
 (
   SELECT ${['any(StreamId) AS stream', ...columns].join(', ')},
@@ -167,6 +173,38 @@ FROM
 GROUP BY key
 SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
   max_result_rows = ${maxGroups}, result_overflow_mode = 'throw'`;
+  });
+}
+
+/** Part, first tick of a step, stream, values of the fields, ticks after it in ascending order. */
+export type KeptRow = readonly [
+  part: string,
+  tick: number,
+  streamId: string,
+  values: readonly string[],
+  offsets: readonly number[],
+];
+
+/** The time of each row of an account in a scope, by part and step. */
+export function compileKeptRows(
+  placement: Placement,
+  { accountId, fields }: Omit<CountKey, 'part'>,
+  scope: Scope,
+  limits: ReadLimits,
+): Statement {
+  return statement((params) => {
+    const step = scope.times?.step ?? 3_600_000;
+    const values = fields.map((field) => countedSql(field, params));
+    const texts = values.map((value) => `toString(any(${value}))`);
+    const offset = `toUnixTimestamp64Nano(Timestamp) - step * ${BigInt(step) * nanosPerTick}`;
+    return `SELECT _part, toFloat64(${stepSql(step)} AS step) * ${step}, any(StreamId),
+  CAST([${texts.join(', ')}] AS Array(String)),
+  arraySort(groupArray(toUInt32(intDiv(${offset}, ${nanosPerTick}))))
+FROM ${localTable(placement, 'logs')}
+WHERE AccountId = ${params.add('String', accountId)}
+  AND ${scopeConditions(scope, params).join('\n  AND ')}
+GROUP BY _part, step, ${groupKeySql(['StreamId', ...values])}
+${limitsSql(limits)}${scopeSettings(scope)}`;
   });
 }
 

@@ -1,0 +1,158 @@
+/**
+ * Times and values of rows that a read needed beside the counts, in memory: of steps that its range
+ * or buckets cut, and of parts that are not counted. Parts never change, so neither do their rows;
+ * those of a range that is asked again, or of one that moved by less than a step, need no
+ * statement. What was used longest ago goes first.
+ */
+import type { Connection, QueryContext } from '../connection.ts';
+import { exceededLimit } from '../failures.ts';
+import type { ReadTime } from '../read-time.ts';
+import {
+  compileKeptRows,
+  type CountStep,
+  type KeptRow,
+  type LogPartRow,
+  type Scope,
+} from '../sql/part-counts.ts';
+import type { ReadLimits, Statement } from '../sql/statement.ts';
+import type { Placement } from '../sql/tables.ts';
+import type { FieldsKey } from './count-cache.ts';
+import { type GroupedTicks, toGroupedTicks } from './part-counts.ts';
+
+/** A step of a part by its first tick, or the whole part. */
+interface Piece {
+  readonly part: string;
+  readonly tick: number | undefined;
+}
+
+/** What counts do not answer for. */
+export interface Gap {
+  /** Of the pieces; undefined = they are whole parts. */
+  readonly step: CountStep | undefined;
+  readonly pieces: readonly Piece[];
+  /** Estimated; Infinity where more than time and values tells which of them match. */
+  readonly rows: number;
+}
+
+interface KeptPiece extends Piece {
+  readonly rows: GroupedTicks;
+}
+
+export interface Filling {
+  readonly key: FieldsKey;
+  readonly context: QueryContext;
+  readonly compile: (scope: Scope, limits: ReadLimits) => Statement;
+  readonly time: ReadTime;
+}
+
+export interface Filled<Row> {
+  readonly gap: Gap;
+  readonly rows: readonly Row[];
+  readonly pieces: readonly KeptPiece[];
+  /** Whether no statement ran. */
+  readonly isKept: boolean;
+}
+
+export interface KeptRows {
+  /** Pieces if these are few rows, else rows of the statement that the query compiles. */
+  fill<Row>(gap: Gap, filling: Filling): Promise<Filled<Row>>;
+  /** Keeps pieces of parts that were there while they were read. */
+  keep(key: FieldsKey, filled: readonly Filled<unknown>[]): void;
+  /** Forgets parts that are gone. */
+  follow(parts: readonly LogPartRow[]): void;
+}
+
+/** @param maxSize in units of 8 bytes */
+export function createKeptRows(
+  connection: Pick<Connection, 'read'>,
+  placement: Placement,
+  maxSize: number,
+): KeptRows {
+  const kept = new Map<string, KeptPiece>();
+  let size = 0;
+  let listed: readonly LogPartRow[] = [];
+
+  const nameOf = ({ accountId, fields }: FieldsKey, { part, tick }: Piece) =>
+    [accountId, part, tick ?? 'all', ...fields.map(encodeURIComponent)].join(' ');
+
+  function drop(name: string): void {
+    size -= kept.get(name)?.rows.size ?? 0;
+    kept.delete(name);
+  }
+
+  function find(key: FieldsKey, gap: Gap) {
+    const known: KeptPiece[] = [];
+    const missing: Piece[] = [];
+    for (const piece of gap.pieces) {
+      const found = kept.get(nameOf(key, piece));
+      if (found === undefined) missing.push(piece);
+      else known.push(found);
+    }
+    return { known, missing: { ...gap, pieces: missing } };
+  }
+
+  return {
+    async fill<Row>(gap: Gap, { key, context, compile, time }: Filling): Promise<Filled<Row>> {
+      const brief = { ...context, isBrief: true };
+      if (gap.rows <= maxRowsOf(key)) {
+        const { known, missing } = find(key, gap);
+        if (missing.pieces.length === 0) return { gap, rows: [], pieces: known, isKept: true };
+        const statement = compileKeptRows(placement, key, scopeOf(missing), time.left());
+        try {
+          const rows = await connection.read<KeptRow>(statement, brief);
+          const pieces = [...known, ...toPieces(missing, rows)];
+          return { gap, rows: [], pieces, isKept: false };
+        } catch (error) {
+          if (exceededLimit(error) === undefined) throw error;
+        }
+      }
+      const rows = await connection.read<Row>(compile(scopeOf(gap), time.left()), brief);
+      return { gap, rows, pieces: [], isKept: false };
+    },
+    keep(key, filled) {
+      for (const piece of filled.flatMap(({ pieces }) => pieces)) {
+        const name = nameOf(key, piece);
+        drop(name);
+        kept.set(name, piece);
+        size += piece.rows.size;
+      }
+      for (const name of kept.keys()) {
+        if (size <= maxSize) return;
+        drop(name);
+      }
+    },
+    follow(parts) {
+      if (parts === listed) return;
+      listed = parts;
+      const present = new Set(parts.map(([part]) => part));
+      for (const [name, { part }] of kept) if (!present.has(part)) drop(name);
+    },
+  };
+}
+
+function scopeOf({ step, pieces }: Gap): Scope {
+  const parts = [...new Set(pieces.map(({ part }) => part))];
+  if (step === undefined) return { parts };
+  const ticks = new Set(pieces.flatMap(({ tick }) => tick ?? []));
+  return { parts, times: { step, ticks: [...ticks].sort((a, b) => a - b) } };
+}
+
+/** A group of rows takes as much to transfer as many rows, and with more fields each is one. */
+function maxRowsOf({ fields }: FieldsKey): number {
+  return fields.length <= 2 ? 150_000 : 20_000;
+}
+
+/** @param rows of the scope of the gap */
+function toPieces({ step, pieces }: Gap, rows: readonly KeptRow[]): KeptPiece[] {
+  const nameOf = (part: string, tick: number | undefined) => `${part} ${tick ?? 'all'}`;
+  const rowsOf = Map.groupBy(rows, ([part, tick]) => {
+    return nameOf(part, step === undefined ? undefined : tick);
+  });
+  return pieces.map((piece) => {
+    const own = rowsOf.get(nameOf(piece.part, piece.tick)) ?? [];
+    const groups = own.map(([, tick, streamId, values, offsets]) => {
+      return [streamId, values, offsets.map((offset) => tick + offset)] as const;
+    });
+    return { ...piece, rows: toGroupedTicks(groups) };
+  });
+}
