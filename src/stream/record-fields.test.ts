@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogRecord } from '../model/plan.ts';
 import { parseRecordFields, pickFields } from './record-fields.ts';
+import { listResponse } from './responses.ts';
 
 const log: LogRecord = {
   logId: 'id',
@@ -38,6 +39,8 @@ const log: LogRecord = {
   scope: { name: 's', version: '1' },
 };
 const { logId, timestamp } = log;
+/** As the OpenAPI document describes them. */
+const loggedAs = listResponse.shape.logs;
 
 const cases: readonly (readonly [string, object])[] = [
   ['message', { message: 'text' }],
@@ -57,7 +60,9 @@ const cases: readonly (readonly [string, object])[] = [
 for (const [text, parts] of cases) {
   test(text, () => {
     const fields = parseRecordFields(text);
-    assert.deepEqual(pickFields(log, fields), { logId, timestamp, ...parts });
+    const picked = pickFields(log, fields);
+    assert.deepEqual(picked, { logId, timestamp, ...parts });
+    assert.equal(loggedAs.safeParse([picked]).error, undefined);
   });
 }
 

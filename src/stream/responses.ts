@@ -46,8 +46,18 @@ export const logRecord = z.object({
     .meta({ description: 'Instrumentation scope, such as a logger.' }),
 });
 
+const { logId, timestamp, kubernetes, scope } = logRecord.shape;
+const partOfLog = logRecord.partial().extend({
+  logId,
+  timestamp,
+  kubernetes: kubernetes.partial().optional(),
+  scope: scope.partial().optional(),
+});
+
 export const listResponse = z.object({
-  logs: z.array(logRecord).meta({ description: 'In the order that was asked for.' }),
+  logs: z
+    .array(z.union([logRecord, partOfLog]))
+    .meta({ description: 'In the requested order; with `fields` only these parts of each.' }),
   cursor: position.meta({
     description:
       'Position of the next page: the oldest log, or the newest with since or order=asc.',

@@ -7,8 +7,9 @@ type Answer<Name extends keyof operations> = operations[Name] extends {
   ? Body
   : never;
 
-export type LogPage = Answer<'listLogs'>;
-export type Log = LogPage['logs'][number];
+export type Log = Answer<'getLog'>;
+/** The explorer asks for whole logs. */
+export type LogPage = Omit<Answer<'listLogs'>, 'logs'> & { readonly logs: Log[] };
 export type Patterns = Answer<'getPatterns'>;
 export type Comparison = Answer<'compareLogs'>;
 export type Histogram = Answer<'getHistogram'>;

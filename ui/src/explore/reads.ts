@@ -1,7 +1,7 @@
 /** Queries besides the logs: histogram, facets, stream names, newest log. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf } from '../api/client.ts';
-import type { Facet, Histogram, Log } from '../api/models.ts';
+import type { Facet, Histogram, Log, LogPage } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp, useScope } from '../app/context.ts';
 import type { TextFault } from '../parts/editor/text-fault.ts';
@@ -97,7 +97,8 @@ export function useNewestLog(filters: ApiFilters, pollMs: number | undefined) {
   return useQuery({
     queryKey: ['newest', query],
     queryFn: async ({ signal }): Promise<Log | null> => {
-      const { logs } = await dataOf(api.GET('/api/v1/logs', { params: { query }, signal }));
+      const call = api.GET('/api/v1/logs', { params: { query }, signal });
+      const { logs } = (await dataOf(call)) as LogPage;
       return logs[0] ?? null;
     },
     refetchInterval: ({ state }) => (state.data === null && pollMs !== undefined ? pollMs : false),

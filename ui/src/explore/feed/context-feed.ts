@@ -1,7 +1,7 @@
 /** Loads the neighbours of a log in both directions, newest first. */
 import { useCallback, useEffect, useState } from 'react';
 import { type Api, dataOf } from '../../api/client.ts';
-import type { Log } from '../../api/models.ts';
+import type { Log, LogPage } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
 import { positionText } from './use-log-feed.ts';
 
@@ -110,7 +110,8 @@ async function loadBeyond(
     ...(direction === 'newer' ? { since: edge } : { cursor: edge }),
     limit: pageLimit,
   };
-  return (await dataOf(api.GET('/api/v1/logs', { params: { query } }))).logs;
+  const call = api.GET('/api/v1/logs', { params: { query } });
+  return ((await dataOf(call)) as LogPage).logs;
 }
 
 function extend(

@@ -1,6 +1,7 @@
 /** The feed of the current query: one per run, stopped when the next begins. */
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { Api } from '../../api/client.ts';
+import type { LogPage } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
 import { type ApiFilters, type ExploreQuery, type TimeBounds, toApiFilters } from '../query.ts';
 import { type FeedState, LogFeed, type LogSource } from './log-feed.ts';
@@ -50,7 +51,10 @@ function logSource(
         limit,
       };
       const { data, response } = await api.GET('/api/v1/logs', { params: { query }, signal });
-      return { ...data!, scannedRows: Number(response.headers.get('x-weir-scanned-rows')) };
+      return {
+        ...(data as LogPage),
+        scannedRows: Number(response.headers.get('x-weir-scanned-rows')),
+      };
     },
     openTail: (lastEventId, signal) =>
       api.fetch(`/api/v1/logs/tail?${toQueryString(filters)}`, {

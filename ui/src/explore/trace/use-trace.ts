@@ -1,7 +1,7 @@
 /** Reads all logs of a trace, of every stream and service. */
 import { useQuery } from '@tanstack/react-query';
 import { dataOf } from '../../api/client.ts';
-import type { Log } from '../../api/models.ts';
+import type { Log, LogPage } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
 import { positionText } from '../feed/use-log-feed.ts';
 
@@ -23,7 +23,8 @@ export function useTrace(traceId: string) {
       const logs: Log[] = [];
       for (let cursor: string | undefined; ; ) {
         const query = { traceId: [traceId], limit: pageLimit, ...(cursor && { cursor }) };
-        const page = await dataOf(api.GET('/api/v1/logs', { params: { query }, signal }));
+        const call = api.GET('/api/v1/logs', { params: { query }, signal });
+        const page = (await dataOf(call)) as LogPage;
         logs.push(...page.logs);
         const hasMore = page.logs.length === pageLimit;
         if (!hasMore || logs.length >= maxLogs) return { logs: logs.reverse(), isCut: hasMore };

@@ -1,7 +1,7 @@
 /** A draft of a transform, checked and tried out by the service whenever typing pauses. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { dataOf } from '../../api/client.ts';
-import type { Receiver, TransformPreview } from '../../api/models.ts';
+import type { LogPage, Receiver, TransformPreview } from '../../api/models.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { useApp, useScope } from '../../app/context.ts';
 import type { TextFault } from '../../parts/editor/text-fault.ts';
@@ -72,7 +72,8 @@ function useNewestLogs(streamId: string) {
     gcTime: 0,
     queryFn: async ({ signal }) => {
       const query = { streamId: [streamId], limit: sampledLogs };
-      return (await dataOf(api.GET('/api/v1/logs', { params: { query }, signal }))).logs;
+      const call = api.GET('/api/v1/logs', { params: { query }, signal });
+      return ((await dataOf(call)) as LogPage).logs;
     },
   });
 }
