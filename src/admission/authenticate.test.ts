@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestHeaders, TokenPlace } from '../model/request.ts';
-import { bearerToken } from './authenticate.ts';
+import type { TokenGrant } from '../model/account.ts';
+import { bearerToken, checkTokenInForce } from './authenticate.ts';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
@@ -73,4 +74,16 @@ test('is in DD-API-KEY where that is taken', () => {
   assert.throws(() => tokenOf([], 'dd-api-key', ['a b']), /cannot read the DD-API-KEY header/);
   assert.throws(() => tokenOf(['Bearer a'], 'dd-api-key', ['a']), /two headers with a token/);
   assert.throws(() => tokenOf([], 'dd-api-key', ['a', 'a']), /two headers with a token/);
+});
+
+test('of another kind is named, an unknown one is not', () => {
+  const grant = { type: 'ingest', revoked: false, expiresAtMs: null } as TokenGrant;
+  assert.equal(checkTokenInForce(grant, 'ingest', 0), grant);
+  assert.throws(() => checkTokenInForce(grant, 'access', 0), {
+    code: 'unauthenticated',
+    message: /it is an ingest token, and this address takes access tokens$/,
+  });
+  for (const unusable of [undefined, { ...grant, revoked: true }, { ...grant, expiresAtMs: 0 }]) {
+    assert.throws(() => checkTokenInForce(unusable, 'ingest', 1), /not a valid ingest token$/);
+  }
 });

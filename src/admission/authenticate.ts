@@ -88,7 +88,12 @@ export function checkTokenInForce(
     !token.revoked &&
     (token.expiresAtMs === null || token.expiresAtMs > nowMs);
   if (!isInForce) {
-    throw unauthenticated(`cannot accept this token: it is not a valid ${type} token`);
+    const isOther = token !== undefined && token.type !== type;
+    throw unauthenticated(
+      isOther
+        ? `cannot accept this token: it is an ${token.type} token, and this address takes ${type} tokens`
+        : `cannot accept this token: it is not a valid ${type} token`,
+    );
   }
   return token;
 }

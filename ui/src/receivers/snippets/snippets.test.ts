@@ -155,7 +155,7 @@ suite('syntax', () => {
 
 test('agrees with docs/senders', () => {
   const base = 'https://weir.example.com:8443/v1/receivers/RECEIVER_ID';
-  const rest = { token: '${WEIR_TOKEN}', caFile: '/etc/weir/ca.pem' };
+  const rest = { token: '${WEIR_INGEST_TOKEN}', caFile: '/etc/weir/ca.pem' };
   const documented = readPages()
     .flatMap(blocksOf)
     .map(({ text }) => withTokenInside(text));
@@ -188,11 +188,11 @@ test('agrees with docs/senders', () => {
 /** The documents read the token from a file if the sender can. */
 function withTokenInside(text: string): string {
   return text
-    .replaceAll('credentials_file: /etc/weir/token', 'credentials: ${WEIR_TOKEN}')
-    .replaceAll('filename: /etc/weir/token', 'token: ${WEIR_TOKEN}')
-    .replaceAll('bearerTokenFile=/etc/weir/token', "bearerToken='${WEIR_TOKEN}'")
-    .replaceAll('$(cat /etc/weir/token)', '${WEIR_TOKEN}')
-    .replaceAll(/\bTOKEN\b/g, '${WEIR_TOKEN}');
+    .replaceAll('credentials_file: /etc/weir/token', 'credentials: ${WEIR_INGEST_TOKEN}')
+    .replaceAll('filename: /etc/weir/token', 'token: ${WEIR_INGEST_TOKEN}')
+    .replaceAll('bearerTokenFile=/etc/weir/token', "bearerToken='${WEIR_INGEST_TOKEN}'")
+    .replaceAll('$(cat /etc/weir/token)', '${WEIR_INGEST_TOKEN}')
+    .replaceAll(/\bTOKEN\b/g, '${WEIR_INGEST_TOKEN}');
 }
 
 function check(
