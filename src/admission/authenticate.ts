@@ -89,11 +89,10 @@ export function checkTokenInForce(
     (token.expiresAtMs === null || token.expiresAtMs > nowMs);
   if (!isInForce) {
     const isOther = token !== undefined && token.type !== type;
-    throw unauthenticated(
-      isOther
-        ? `cannot accept this token: it is an ${token.type} token, and this address takes ${type} tokens`
-        : `cannot accept this token: it is not a valid ${type} token`,
-    );
+    const fault = isOther
+      ? `it is an ${token.type} token, and this address takes ${type} tokens`
+      : `it is not a valid ${type} token`;
+    throw unauthenticated(`cannot accept this token: ${fault}`);
   }
   return token;
 }

@@ -127,9 +127,12 @@ function resolveAuthority(
 ): string | undefined {
   const file = flag ?? environment['WEIR_CA_FILE'] ?? caFile;
   if (file === undefined) return undefined;
+  let authority: string;
   try {
-    return readFileSync(file, 'utf8');
+    authority = readFileSync(file, 'utf8');
   } catch (error) {
     throw new CommandError(`cannot read the authority ${file} (--ca-file): ${messageOf(error)}`);
   }
+  if (authority.includes('-----BEGIN ')) return authority;
+  throw new CommandError(`cannot use the authority ${file} (--ca-file): it has no PEM certificate`);
 }

@@ -1,5 +1,6 @@
 /** Opens the ports, each with its surface, and closes them without losing a request. */
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Oidc } from '../admin/oidc.ts';
 import type { Sessions } from '../admin/sessions.ts';
@@ -15,7 +16,7 @@ import {
   noGrpcMethods,
 } from './grpc-methods.ts';
 import { createIngestSurface, type IngestSurfaceParts } from './ingest-surface.ts';
-import { type ConnectionLimits, createListener } from './listener.ts';
+import { type ConnectionLimits, createListener, onClientError } from './listener.ts';
 import { type Answers, mountOpenRoutes, type OpenRoute } from './open-routes.ts';
 import { createPlainListener } from './plain-listener.ts';
 import {
@@ -190,10 +191,12 @@ function createOpsSurface(
   const context = { surface, events, admission } as const;
   const grpc = { ...context, protocol: grpcProtocolOf(protocols) };
   const listen = (handle: RequestHandler) =>
-    // The port accepts connections paused.
-    createServer(serveGrpc(grpc, noGrpcMethods, handle)).on('connection', (socket) =>
-      socket.resume(),
-    );
+    createServer(serveGrpc(grpc, noGrpcMethods, handle))
+      // The port accepts connections paused.
+      .on('connection', (socket) => socket.resume())
+      .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+        onClientError({ surface, events }, error, socket),
+      );
   const app = createSurface({ ...context, listen, headers: {} });
   mountOpenRoutes(app, routes);
   return { surface, app, port, plain: undefined, gate: openGate, maxConnections: undefined };

@@ -192,6 +192,8 @@ test('trusts a local authority only when its certificate is named', async () => 
   assert.match(distrusted.error, /not trusted; give --ca-file/);
   const caFile = join(tlsFolder, 'ca.pem');
   assert.equal((await weirWith(environment, 'whoami', ['--ca-file', caFile])).code, 0);
+  const noAuthority = await weirWith(environment, 'whoami', ['--ca-file', import.meta.filename]);
+  assert.match(noAuthority.error, /cannot use the authority .+: it has no PEM certificate/);
   await secure.close();
 });
 

@@ -1,5 +1,6 @@
 /** Requests that Node's HTTP/1.1 parser accepts and a strict server rejects, byte by byte. */
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { sendRaw } from './client.ts';
 import { type Edge, openEdge } from './edge.ts';
@@ -146,4 +147,11 @@ test('accepts chunked bodies on HTTP/1.1', async () => {
   const bytes = `${head}Transfer-Encoding: chunked\r\n\r\n${chunkedBody}`;
   const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, bytes);
   assert.match(answer, /^HTTP\/1\.1 202 /);
+});
+
+test('the ops port answers 400 to TLS, and closes', async () => {
+  const socket = connect(edge.ports.ops, '127.0.0.1');
+  socket.write(Buffer.from('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 'latin1'));
+  const chunks = (await socket.toArray()) as Buffer[];
+  assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 400 /);
 });
