@@ -13,6 +13,23 @@ export function parsePromql(text: string, parameter = 'query'): Expr {
   }
 }
 
+/** Dashboards repeat their queries. Trees of long ones take megabytes. */
+const mostKept = 500;
+const longestKept = 1000;
+
+/** Keeps syntax trees. What it returns throws as `parsePromql` does. */
+export function createPromqlParser(): (text: string) => Expr {
+  const kept = new Map<string, Expr>();
+  return (text) => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const expr = parsePromql(text);
+    if (kept.size >= mostKept) kept.clear();
+    if (text.length <= longestKept) kept.set(text, expr);
+    return expr;
+  };
+}
+
 export function toAppError(error: QueryError, parameter = 'query'): AppError {
   const options = { cause: error };
   switch (error.failure) {

@@ -19,7 +19,7 @@ import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { success } from './responses.ts';
 import { evaluateQuery } from './evaluate-query.ts';
-import { parsePromql } from './parse-promql.ts';
+import { createPromqlParser, parsePromql } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
 import { encodeQueryResponse, queryResponse } from './query-response.ts';
 import {
@@ -95,9 +95,10 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
     maxWaiting: maxWaitingQueries,
     maxWaitMs: limits.queryTimeoutSeconds * 1000,
   });
+  const parse = createPromqlParser();
   return async (query: CommonQuery, times: QueryTimes, caller: ReadCaller) => {
     const { accountId, disconnected } = caller;
-    const expr = parsePromql(query.query);
+    const expr = parse(query.query);
     const startedAt = performance.now();
     const timeoutMs = Math.min(query.timeout ?? Infinity, limits.queryTimeoutSeconds * 1000);
     const deadline = startedAt + timeoutMs;

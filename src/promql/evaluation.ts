@@ -6,6 +6,7 @@ import type { Duration, Expr, Span, VectorSelector, Subquery } from './parser/as
 import { executionError, QueryError } from './errors.ts';
 import { selectorsOfCounts, withDetectedHints } from './histogram/detected-hints.ts';
 import { sampleWeight } from './histogram/histogram.ts';
+import { matchersKey } from './matchers.ts';
 import type { SampleSeries, SampleSource } from './source.ts';
 import { type Grid, type GridSeries, kind } from './values.ts';
 import type { Windows } from './windows.ts';
@@ -113,7 +114,7 @@ export class Evaluation {
     fromMs: number,
     untilMs: number,
   ): Promise<readonly SampleSeries[]> {
-    const key = JSON.stringify([matchers, fromMs, untilMs]);
+    const key = `${fromMs} ${untilMs} ${matchersKey(matchers)}`;
     const known = this.#selected.get(key);
     if (known !== undefined) return known;
     const series = this.#source.select(matchers, { fromMs, untilMs });

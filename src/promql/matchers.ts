@@ -16,6 +16,18 @@ export function matches({ type, value }: LabelMatcher, text: string): boolean {
   }
 }
 
+const keys = new WeakMap<readonly LabelMatcher[], string>();
+
+/** Equal exactly for equal matchers in the same order. */
+export function matchersKey(matchers: readonly LabelMatcher[]): string {
+  let key = keys.get(matchers);
+  if (key === undefined) {
+    key = JSON.stringify(matchers);
+    keys.set(matchers, key);
+  }
+  return key;
+}
+
 const compiled = new Map<string, RE2JS>();
 const maxCompiled = 1000;
 

@@ -5,6 +5,7 @@ import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
 import { isOfOneMetric, labelsKey, metricName } from './labels.ts';
 import { columns } from './functions/columns.ts';
+import { ExactSums } from './functions/exact-sums.ts';
 import { changesFunction, resetsFunction } from './functions/pairs.ts';
 import { overTimeFunctions } from './functions/over-time.ts';
 import { RangeContext, type RangeFunction } from './functions/range-context.ts';
@@ -92,12 +93,13 @@ export async function computeRanges(
   const column = extension === undefined ? columns.get(call.name) : undefined;
   const ranges = { looks, steps: grid.steps, beforeMs: rangeMs + before, afterMs: after };
   const shared = new SharedWindows(ranges);
+  const exact = new ExactSums();
   for (const series of all) {
     if (ev.isDue(grid.steps)) await ev.breathe();
     const cells = sink.next(series.labels, series.dropName === true);
     const windows = shared.of(series);
     if (ev.isDue(windows.floats)) await ev.breathe();
-    const target = { cells, rangeSeconds: context.rangeSeconds };
+    const target = { cells, rangeSeconds: context.rangeSeconds, exact };
     if (series.histograms.length === 0 && column?.(series, windows, target) === true) {
       ev.lookAtWindows(grid, windows);
     } else {

@@ -9,6 +9,7 @@ import { noTimes } from '../source.ts';
 import { kind, newSeries } from '../values.ts';
 import { SharedWindows, Windows } from '../windows.ts';
 import { columns } from './columns.ts';
+import { ExactSums } from './exact-sums.ts';
 import { overTimeFunctions } from './over-time.ts';
 import { RangeContext } from './range-context.ts';
 import { rateFunctions } from './rate.ts';
@@ -60,11 +61,12 @@ suite('columns', () => {
   for (const [name, column] of columns) {
     test(name, () => {
       const random = createRandom(7);
+      const exact = new ExactSums();
       for (const special of [[], [0.1, -3, 1e9], [Number.NaN, Infinity], [-1e308, 1e308, 1e-300]]) {
         for (let i = 0; i < 10; i++) {
           const series = randomSeries(random, special);
           const cells = newSeries(noLabels, steps);
-          const target = { cells, rangeSeconds: rangeMs / 1000 };
+          const target = { cells, rangeSeconds: rangeMs / 1000, exact };
           assert.ok(column(series, new Windows(series, ranges), target));
           for (const [step, expected] of oneByOne(name, series).entries()) {
             assert.equal(cells.kinds[step], expected === undefined ? kind.none : kind.float);

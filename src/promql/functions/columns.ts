@@ -6,13 +6,15 @@ import type { SampleRange } from '../../model/metric-plan.ts';
 import { roundingLoss } from '../histogram/kahan.ts';
 import { type GridSeries, kind } from '../values.ts';
 import type { Windows } from '../windows.ts';
-import { exactSums } from './exact-sums.ts';
+import type { ExactSums } from './exact-sums.ts';
 import type { RateKind } from './range-context.ts';
 import { averageFloats, sumFloats } from './sums.ts';
 
 export interface ColumnTarget {
   readonly cells: GridSeries;
   readonly rangeSeconds: number;
+  /** Overwritten. */
+  readonly exact: ExactSums;
 }
 
 /** @returns false where it would take too long at once, and has changed nothing */
@@ -91,16 +93,16 @@ function firstAfter(ascending: readonly number[], value: number): number {
 
 function sums({ isMean }: { readonly isMean: boolean }): Column {
   const compute = isMean ? averageFloats : sumFloats;
-  return ({ values }, windows, { cells: { kinds, floats } }) => {
+  return ({ values }, windows, { cells: { kinds, floats }, exact }) => {
     const { from, to, first, end } = windows;
-    const exact = from.length > 1 ? exactSums(values, first, end) : undefined;
-    if (exact === undefined && windows.floats > mostFloats) return false;
+    const isExact = from.length > 1 && exact.add(values, first, end);
+    if (!isExact && windows.floats > mostFloats) return false;
     for (let step = 0; step < from.length; step++) {
       const low = from[step]!;
       const high = to[step]!;
       if (low === high) continue;
       kinds[step] = kind.float;
-      if (exact === undefined) {
+      if (!isExact) {
         floats[step] = compute(values, low, high);
         continue;
       }

@@ -6,7 +6,7 @@ import { noLabels } from '../labels.ts';
 import { newSeries } from '../values.ts';
 import { Windows } from '../windows.ts';
 import { columns } from './columns.ts';
-import { exactSums } from './exact-sums.ts';
+import { ExactSums } from './exact-sums.ts';
 
 suite('exact sums', () => {
   test('of windows equal those of their values', () => {
@@ -19,12 +19,18 @@ suite('exact sums', () => {
     const values = Float64Array.from(wholes, (whole) => Number(whole) / 2 ** 20);
     const times = values.map((_, i) => i);
     const series = { times, values, from: 3, to: 490 };
-    assert.ok(exactSums(values, series.from, series.to));
+    assert.ok(new ExactSums().add(values, series.from, series.to));
     const steps = 400;
     const looks = { first: 10, last: 10 + steps - 1, stepMs: 1 };
     const windows = new Windows(series, { looks, steps, beforeMs: 8, afterMs: 0 });
     const cells = newSeries(noLabels, steps);
-    assert.ok(columns.get('sum_over_time')!(series, windows, { cells, rangeSeconds: 0.008 }));
+    assert.ok(
+      columns.get('sum_over_time')!(series, windows, {
+        cells,
+        rangeSeconds: 0.008,
+        exact: new ExactSums(),
+      }),
+    );
     for (let step = 0; step < steps; step++) {
       const window = wholes.slice(windows.from[step], windows.to[step]);
       const sum = window.reduce((total, one) => total + one, 0n);
@@ -40,8 +46,8 @@ suite('exact sums', () => {
       [1, -Infinity],
       [1e308, 1e308],
     ]) {
-      assert.equal(exactSums(Float64Array.from(values), 0, values.length), undefined);
+      assert.equal(new ExactSums().add(Float64Array.from(values), 0, values.length), false);
     }
-    assert.ok(exactSums(Float64Array.from([0, -0, 0]), 0, 3));
+    assert.ok(new ExactSums().add(Float64Array.from([0, -0, 0]), 0, 3));
   });
 });

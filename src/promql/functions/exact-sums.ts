@@ -4,26 +4,32 @@
  */
 import { roundingLoss } from '../histogram/kahan.ts';
 
-export interface ExactSums {
+export class ExactSums {
   /** Of the values from `from` to before `from + i`: `sums[i] + rests[i]`. */
-  readonly sums: Float64Array;
-  readonly rests: Float64Array;
-}
+  sums = new Float64Array();
+  rests = new Float64Array();
 
-/** @returns undefined where digits may be lost, and for NaN and infinities */
-export function exactSums(values: Float64Array, from: number, to: number): ExactSums | undefined {
-  if (!areNear(values, from, to)) return undefined;
-  const sums = new Float64Array(to - from + 1);
-  const rests = new Float64Array(to - from + 1);
-  let [sum, rest] = [0, 0];
-  for (let i = from; i < to; i++) {
-    const value = values[i]!;
-    rest += roundingLoss(sum, value);
-    sum += value;
-    sums[i - from + 1] = sum;
-    rests[i - from + 1] = rest;
+  /**
+   * Overwrites what was there: memory for each series takes as long as its sums.
+   * @returns false where digits may be lost, and for NaN and infinities
+   */
+  add(values: Float64Array, from: number, to: number): boolean {
+    if (!areNear(values, from, to)) return false;
+    if (this.sums.length <= to - from) {
+      this.sums = new Float64Array(to - from + 1);
+      this.rests = new Float64Array(to - from + 1);
+    }
+    const { sums, rests } = this;
+    let [sum, rest] = [0, 0];
+    for (let i = from; i < to; i++) {
+      const value = values[i]!;
+      rest += roundingLoss(sum, value);
+      sum += value;
+      sums[i - from + 1] = sum;
+      rests[i - from + 1] = rest;
+    }
+    return true;
   }
-  return { sums, rests };
 }
 
 /**

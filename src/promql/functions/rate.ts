@@ -24,6 +24,7 @@ import { noLabels } from '../labels.ts';
 import { kind as cellKind, newSeries } from '../values.ts';
 import { extrapolation, Windows } from '../windows.ts';
 import { type Column, rates } from './columns.ts';
+import { ExactSums } from './exact-sums.ts';
 
 export const rateFunctions: Readonly<Record<string, RangeFunction>> = {
   rate: extrapolated({ isCounter: true, isRate: true }),
@@ -59,7 +60,8 @@ function floatRate(
   const looks = { first: endMs, last: endMs, stepMs: 0 };
   const ranges = { looks, steps: 1, beforeMs: endMs - startMs, afterMs: 0 };
   const cells = newSeries(noLabels, 1);
-  column({ values }, new Windows({ times, values, from, to }, ranges), { cells, rangeSeconds });
+  const target = { cells, rangeSeconds, exact: new ExactSums() };
+  column({ values }, new Windows({ times, values, from, to }, ranges), target);
   return cells.kinds[0] === cellKind.float ? cells.floats[0] : undefined;
 }
 

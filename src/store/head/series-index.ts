@@ -2,7 +2,7 @@
 
 import type { Label, LabelMatcher, Selector } from '../../model/metric-plan.ts';
 import { compareLabels, type Labels, labelValue } from '../../promql/labels.ts';
-import { matches } from '../../promql/matchers.ts';
+import { matches, matchersKey } from '../../promql/matchers.ts';
 import type { SampleColumns } from './sample-columns.ts';
 
 export interface IndexedSeries {
@@ -91,7 +91,7 @@ export class SeriesIndex {
     fromDay: number,
     untilDay: number,
   ): readonly IndexedSeries[] {
-    const key = JSON.stringify([fromDay, untilDay, selectors]);
+    const key = `${fromDay} ${untilDay} ${selectors.map(matchersKey).join(' ')}`;
     let found = this.#selections.get(key);
     if (found === undefined) {
       found = this.#select(selectors, fromDay, untilDay);
