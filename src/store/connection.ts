@@ -87,7 +87,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     control: probeMs,
   };
   const open = (pool: Pool) => openClient(options, pool, timeouts[pool]);
-  const clients: Readonly<Record<Pool, ClickHouseClient>> = {
+  const clients = {
     insert: open('insert'),
     housekeeping: open('housekeeping'),
     control: open('control'),
@@ -107,9 +107,8 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
       server.read(async (unreachable) => {
         const timeoutMs = timeouts[pool];
         if (engine !== undefined) return engine.rows<Row>({ statement, pool, signal, timeoutMs });
-        const abort_signal = anyOf(signal, unreachable);
-        const result = await clients[pool].query({ ...toQuery(statement), abort_signal });
-        return result.json<Row>();
+        const query = { ...toQuery(statement), abort_signal: anyOf(signal, unreachable) };
+        return (await clients[pool].query(query)).json<Row>();
       }),
     async report<Row>(pool: Pool, statement: Statement, signal: AbortSignal) {
       return server.change(async () => {
@@ -166,6 +165,7 @@ function openReads(
     read: openLane(options, 'read'),
     brief: openLane(options, 'brief'),
   };
+  const timeoutMs = options.readTimeoutMs;
 
   async function inTurn<T>(
     { accountId, signal, isBrief = false }: QueryContext,
@@ -192,29 +192,28 @@ function openReads(
     http_headers: { 'X-ClickHouse-Quota': accountId },
   });
 
-  const engineRead = (statement: Statement, context: QueryContext, { pool }: ReadLane) => {
-    return { ...context, statement, pool, timeoutMs: options.readTimeoutMs };
-  };
-
   return {
     read: <Row>(statement: Statement, context: QueryContext) =>
-      inTurn(context, async (lane, unreachable) => {
-        if (engine !== undefined) return engine.rows<Row>(engineRead(statement, context, lane));
+      inTurn(context, async ({ client, pool }, unreachable) => {
+        if (engine !== undefined) {
+          return engine.rows<Row>({ ...context, statement, pool, timeoutMs });
+        }
         const query = { ...toQuery(statement), ...requestOf(context, unreachable) };
-        if (context.scanned === undefined) return (await lane.client.query(query)).json<Row>();
+        if (context.scanned === undefined) return (await client.query(query)).json<Row>();
         // Has statistics, but is parsed as one text: an export of large logs would take too much.
-        const answer = await lane.client.query({ ...query, format: 'JSONCompact' });
+        const answer = await client.query({ ...query, format: 'JSONCompact' });
         const { data, statistics } = await answer.json<Row>();
         context.scanned.rows += statistics?.rows_read ?? 0;
         context.scanned.bytes += statistics?.bytes_read ?? 0;
         return data;
       }),
     readBytes: (statement, context) =>
-      inTurn(context, async (lane, unreachable) => {
-        if (engine !== undefined) return engine.bytes(engineRead(statement, context, lane));
-        const { sql, params } = statement;
-        const request = requestOf(context, unreachable);
-        const { stream } = await lane.client.exec({ ...request, query: sql, query_params: params });
+      inTurn(context, async ({ client, pool }, unreachable) => {
+        if (engine !== undefined) return engine.bytes({ ...context, statement, pool, timeoutMs });
+        const { sql: query, params: query_params } = statement;
+        const request = { ...requestOf(context, unreachable), query, query_params };
+        const { stream, summary } = await client.exec(request);
+        if (context.scanned !== undefined) context.scanned.rows += Number(summary?.read_rows ?? 0);
         return Buffer.concat(await stream.toArray());
       }),
     async close() {
@@ -265,8 +264,7 @@ const slowAfterMs = 1_000;
 const pauseMs = 500;
 
 async function ping(client: ClickHouseClient): Promise<void> {
-  const timeout = AbortSignal.timeout(probeMs);
-  const result = await client.ping({ select: false, abort_signal: timeout });
+  const result = await client.ping({ select: false, abort_signal: AbortSignal.timeout(probeMs) });
   if (!result.success) throw result.error;
 }
 

@@ -32,6 +32,7 @@ export function createEngineReads(agent: Agent): EngineReads {
   return {
     async rows<Row>(read: EngineRead) {
       const response = await send(agent, read);
+      if (read.scanned !== undefined) addScan(read.scanned, response);
       const rows: Row[] = [];
       let rest: Buffer[] = [];
       for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -44,11 +45,12 @@ export function createEngineReads(agent: Agent): EngineReads {
         }
         rest.push(chunk.subarray(end + 1));
       }
-      if (read.scanned !== undefined) addScan(read.scanned, response);
       return rows;
     },
     async bytes(read) {
-      return bodyOf(await send(agent, read));
+      const response = await send(agent, read);
+      if (read.scanned !== undefined) addScan(read.scanned, response);
+      return bodyOf(response);
     },
   };
 }

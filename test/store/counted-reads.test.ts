@@ -27,6 +27,7 @@ import { type EngineStore, generousLimits, onCluster, openEngineStore } from './
 import { localToken } from './local-token.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
+import { watchedReads } from './watched-reads.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
 const hours = 3;
@@ -356,10 +357,9 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
     const seen = { lists: 0, rowReads: 0 };
     const connection: ReaderParts['connection'] = {
       ...reader.connection,
-      read(statement, caller) {
-        seen[statement.sql.includes('system.parts') ? 'lists' : 'rowReads'] += 1;
-        return reader.connection.read(statement, caller);
-      },
+      ...watchedReads(reader.connection, ({ sql }) => {
+        seen[sql.includes('system.parts') ? 'lists' : 'rowReads'] += 1;
+      }),
     };
     const watchful = createCountedReads({ ...reader, connection }, { ...eager, followEveryMs: 10 });
     const filter = everyLog(accountId, streamIds);
@@ -391,10 +391,9 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
         statements.push(statement);
         return reader.connection.query(pool, statement, aborted);
       },
-      read(statement, caller) {
+      ...watchedReads(reader.connection, (statement) => {
         if (!statement.sql.includes('system.parts')) statements.push(statement);
-        return reader.connection.read(statement, caller);
-      },
+      }),
     };
     const own = createCountedReads({ ...reader, connection }, { ...eager, followEveryMs: 10 });
     const isCounting = ({ params }: Statement) => Object.values(params).includes('zone');
@@ -505,10 +504,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
           note(statement);
           return reader.connection.query(pool, statement, aborted);
         },
-        read(statement, caller) {
-          note(statement);
-          return reader.connection.read(statement, caller);
-        },
+        ...watchedReads(reader.connection, note),
       };
       const own = createCountedReads({ ...reader, connection }, { ...eager, folder });
       try {

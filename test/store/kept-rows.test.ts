@@ -20,6 +20,7 @@ import { until } from '../harness/until.ts';
 import { localToken } from './local-token.ts';
 import { severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
+import { watchedReads } from './watched-reads.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
 const nanos = (ms: number) => BigInt(ms) * 1_000_000n;
@@ -58,10 +59,7 @@ before(async () => {
   const reader = { connection, database: 'weir', events, limits: generousLimits };
   const noted: ReaderParts['connection'] = {
     ...connection,
-    read(asked, caller) {
-      statements.push(asked.sql);
-      return connection.read(asked, caller);
-    },
+    ...watchedReads(connection, ({ sql }) => statements.push(sql)),
   };
   tracked = trackChanges(noted, 'weir');
   const byMinute = byStep((step) => (step < 60_000 ? 50_000 : 1));

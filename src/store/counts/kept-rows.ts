@@ -9,6 +9,7 @@ import { exceededLimit } from '../failures.ts';
 import type { ReadTime } from '../read-time.ts';
 import {
   compileKeptRows,
+  decodeKeptRows,
   type CountStep,
   type KeptRow,
   type LogPartRow,
@@ -18,6 +19,7 @@ import type { ReadLimits, Statement } from '../sql/statement.ts';
 import type { Placement } from '../sql/tables.ts';
 import type { FieldsKey } from './count-cache.ts';
 import { type GroupedTicks, toGroupedTicks } from './part-counts.ts';
+import { floorTo, indexAfter } from './ticks.ts';
 
 /** A step of a part by its first tick, or the whole part. */
 interface Piece {
@@ -64,7 +66,7 @@ export interface KeptRows {
 
 /** @param maxSize in units of 8 bytes */
 export function createKeptRows(
-  connection: Pick<Connection, 'read'>,
+  connection: Pick<Connection, 'read' | 'readBytes'>,
   placement: Placement,
   maxSize: number,
 ): KeptRows {
@@ -97,10 +99,10 @@ export function createKeptRows(
       if (gap.rows <= maxRowsOf(key)) {
         const { known, missing } = find(key, gap);
         if (missing.pieces.length === 0) return { gap, rows: [], pieces: known, isKept: true };
-        const statement = compileKeptRows(placement, key, scopeOf(missing), time.left());
+        const step = { scope: scopeOf(missing), limits: time.left() };
         try {
-          const rows = await connection.read<KeptRow>(statement, brief);
-          const pieces = [...known, ...toPieces(missing, rows)];
+          const bytes = await connection.readBytes(compileKeptRows(placement, key, step), brief);
+          const pieces = [...known, ...toPieces(missing, decodeKeptRows(bytes))];
           return { gap, rows: [], pieces, isKept: false };
         } catch (error) {
           if (exceededLimit(error) === undefined) throw error;
@@ -145,14 +147,21 @@ function maxRowsOf({ fields }: FieldsKey): number {
 /** @param rows of the scope of the gap */
 function toPieces({ step, pieces }: Gap, rows: readonly KeptRow[]): KeptPiece[] {
   const nameOf = (part: string, tick: number | undefined) => `${part} ${tick ?? 'all'}`;
-  const rowsOf = Map.groupBy(rows, ([part, tick]) => {
-    return nameOf(part, step === undefined ? undefined : tick);
-  });
+  const groups = new Map<string, KeptGroup[]>();
+  for (const [part, streamId, values, ticks] of rows) {
+    for (let from = 0, until; from < ticks.length; from = until) {
+      const tick = step === undefined ? undefined : floorTo(ticks[from]!, step);
+      const last = tick === undefined ? Infinity : tick + step! - 1;
+      until = indexAfter(ticks, last, from, ticks.length);
+      const name = nameOf(part, tick);
+      const own = groups.get(name) ?? [];
+      groups.set(name, own);
+      own.push([streamId, values, ticks.subarray(from, until)]);
+    }
+  }
   return pieces.map((piece) => {
-    const own = rowsOf.get(nameOf(piece.part, piece.tick)) ?? [];
-    const groups = own.map(([, tick, streamId, values, offsets]) => {
-      return [streamId, values, offsets.map((offset) => tick + offset)] as const;
-    });
-    return { ...piece, rows: toGroupedTicks(groups) };
+    return { ...piece, rows: toGroupedTicks(groups.get(nameOf(piece.part, piece.tick)) ?? []) };
   });
 }
+
+type KeptGroup = readonly [streamId: string, values: readonly string[], ticks: Float64Array];

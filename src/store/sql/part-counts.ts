@@ -1,4 +1,5 @@
 /** Parts of the table of logs, and counts of the logs in one of them. Pure. */
+import { RowReader } from '../../codec/row-reader.ts';
 import {
   type EqualityField,
   isLabelField,
@@ -176,36 +177,44 @@ SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
   });
 }
 
-/** Part, first tick of a step, stream, values of the fields, ticks after it in ascending order. */
+/** Part, stream, values of the fields, ticks of the rows in ascending order. */
 export type KeptRow = readonly [
   part: string,
-  tick: number,
   streamId: string,
   values: readonly string[],
-  offsets: readonly number[],
+  ticks: Float64Array,
 ];
 
-/** The time of each row of an account in a scope, by part and step. */
+/** The time of each row of an account in a scope, by part, stream and values, in RowBinary. */
 export function compileKeptRows(
   placement: Placement,
   { accountId, fields }: Omit<CountKey, 'part'>,
-  scope: Scope,
-  limits: ReadLimits,
+  { scope, limits }: { readonly scope: Scope; readonly limits: ReadLimits },
 ): Statement {
   return statement((params) => {
-    const step = scope.times?.step ?? 3_600_000;
     const values = fields.map((field) => countedSql(field, params));
     const texts = values.map((value) => `toString(any(${value}))`);
-    const offset = `toUnixTimestamp64Nano(Timestamp) - step * ${BigInt(step) * nanosPerTick}`;
-    return `SELECT _part, toFloat64(${stepSql(step)} AS step) * ${step}, any(StreamId),
+    return `SELECT toString(_part), toString(any(StreamId)),
   CAST([${texts.join(', ')}] AS Array(String)),
-  arraySort(groupArray(toUInt32(intDiv(${offset}, ${nanosPerTick}))))
+  arraySort(groupArray(toFloat64(intDiv(toUnixTimestamp64Nano(Timestamp), ${nanosPerTick}))))
 FROM ${localTable(placement, 'logs')}
 WHERE AccountId = ${params.add('String', accountId)}
   AND ${scopeConditions(scope, params).join('\n  AND ')}
-GROUP BY _part, step, ${groupKeySql(['StreamId', ...values])}
-${limitsSql(limits)}${scopeSettings(scope)}`;
+GROUP BY _part, ${groupKeySql(['StreamId', ...values])}
+${limitsSql(limits)}${scopeSettings(scope)}
+FORMAT RowBinary`;
   });
+}
+
+export function decodeKeptRows(bytes: Uint8Array): KeptRow[] {
+  const reader = new RowReader(bytes);
+  const rows: KeptRow[] = [];
+  while (reader.hasMore()) {
+    const [part, streamId] = [reader.text(), reader.text()];
+    const values = Array.from({ length: reader.varint() }, () => reader.text());
+    rows.push([part, streamId, values, new Float64Array(reader.wordArray())]);
+  }
+  return rows;
 }
 
 /** A column of few values is hashed by value, not by row. */
