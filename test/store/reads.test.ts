@@ -194,7 +194,7 @@ test('list, histogram, facets, tail and export agree with the array for any filt
         buckets,
       ),
     ),
-    { numRuns: runs(60) },
+    { numRuns: runs(40) },
   );
 });
 
@@ -248,7 +248,7 @@ test('list, histogram, facets, tail and export agree with the array for any quer
       const expected = stored.filter((log) => matches(filter, log) && matchesQuery(query, log));
       return agree(withQuery(filter, parseLogQuery(printQuery(query))!, streams), expected, 40);
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(40) },
   );
 });
 
