@@ -5,7 +5,7 @@
  */
 import type { Label } from '../src/model/metric-plan.ts';
 import { createRandom, type Random } from '../test/harness/random.ts';
-import { type Gap, toSnappyForm } from './snappy-form.ts';
+import { type Gap, toSnappyForm, varint } from './snappy-form.ts';
 
 export interface MetricCorpusOptions {
   readonly seed: number;
@@ -214,10 +214,6 @@ function field(number: number, contents: readonly Buffer[]): Buffer {
 
 function text(number: number, value: string): Buffer {
   return field(number, [Buffer.from(value)]);
-}
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
 }
 
 /** A varint of fixed length, so that it can be overwritten. */

@@ -2,19 +2,11 @@
  * The logs and metrics of the corpora as OTLP, grouped under one resource per service or target as
  * in a collector's batch. Timestamps are filled in later.
  */
-import type { Body, TimeSlot } from './corpus.ts';
+import type { Body, LogEvent, TimeSlot } from './corpus.ts';
 import type { CorpusSeries } from './metric-corpus.ts';
 
-interface CorpusEvent {
-  readonly severity: string;
-  readonly service_name: string;
-  readonly host: string;
-  readonly message: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
 interface Placed {
-  readonly event: CorpusEvent;
+  readonly event: LogEvent;
   readonly lagMs: number;
 }
 
@@ -114,7 +106,7 @@ export function toGrpc(body: Body): Body {
   return { ...body, bytes: Buffer.concat([frame, body.bytes]), times };
 }
 
-function recordOf(event: CorpusEvent): Buffer {
+function recordOf(event: LogEvent): Buffer {
   return Buffer.concat([
     Buffer.from([0x09]),
     blankFixed,
@@ -125,7 +117,7 @@ function recordOf(event: CorpusEvent): Buffer {
 }
 
 function groupsOf(body: Body): ReadonlyMap<string, readonly Placed[]> {
-  const parsed = JSON.parse(body.bytes.toString()) as CorpusEvent | CorpusEvent[];
+  const parsed = JSON.parse(body.bytes.toString()) as LogEvent | LogEvent[];
   const events = Array.isArray(parsed) ? parsed : [parsed];
   const placed = events.map((event, i) => ({ event, lagMs: body.times[i]?.lagMs ?? 0 }));
   return Map.groupBy(placed, ({ event }) => event.service_name);

@@ -182,7 +182,7 @@ function queryTarget(name: string): string {
   return /^(list, first page of 100|histogram, 60|facet by)/.test(name) ? '< 50 ms' : '';
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)];
 }

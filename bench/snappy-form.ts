@@ -81,6 +81,6 @@ function writeLiteralHead(out: number[], length: number): void {
   else out.push(62 << 2, rest & 255, (rest >>> 8) & 255, rest >>> 16);
 }
 
-function varint(value: number): number[] {
+export function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
 }

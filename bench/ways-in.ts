@@ -7,7 +7,7 @@ import type { Service } from '../test/harness/service.ts';
 import { type SocketService, startSocketService } from '../test/sockets/socket-service.ts';
 import { type IngestFigures, measureBurst, measureLimit, measureUnanswered } from './ingest.ts';
 import { type Load, startLoad } from './load.ts';
-import type { LoadForm } from './load-bodies.ts';
+import type { LoadForm, LoadShape } from './load-bodies.ts';
 import { drained } from './service-gauge.ts';
 
 export interface WayIn {
@@ -110,15 +110,7 @@ function toReceivers({ quickstart: { receivers } }: Service): string[] {
   ];
 }
 
-interface LogShape {
-  readonly seed: number;
-  readonly form: LoadForm;
-  readonly connections: number;
-  readonly bodies: number;
-  readonly eventsPerBody: number;
-}
-
-function openLoad(sockets: SocketService, shape: LogShape): Load {
+function openLoad(sockets: SocketService, shape: LoadShape): Load {
   const { caFile } = sockets.service.quickstart;
   return startLoad({
     ca: readFileSync(caFile, 'utf8'),

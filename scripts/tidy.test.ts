@@ -1,12 +1,12 @@
 /** Each layout rule reports a violation and accepts valid files. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findViolations } from './tidy-rules.ts';
+import { temporaryFolder } from '../test/harness/temporary-folder.ts';
 
 const opening = '/** Says what it is for. */\n';
 
@@ -66,10 +66,9 @@ const imports: readonly (readonly [path: string, specifier: string, isWrong: boo
   ['ui/src/streams/b.ts', '../parts/b.tsx', false],
 ];
 
-test('the linter enforces layers and finds rings', (t) => {
+test('the linter enforces layers and finds rings', () => {
   const repository = fileURLToPath(new URL('..', import.meta.url));
-  const folder = mkdtempSync(join(tmpdir(), 'weir-layers-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   cpSync(join(repository, 'oxlint.config.ts'), join(folder, 'oxlint.config.ts'));
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
   const write = (path: string, text: string) => {

@@ -1,7 +1,8 @@
 /** Answers to PromQL of several systems side by side as Markdown. Pure. */
 import type { PromqlFigures } from './measure-promql.ts';
 import type { SamplesPeer } from './measure-samples.ts';
-import { headingOf, millis, table, toVerdict, whole } from './report.ts';
+import { table } from '../report.ts';
+import { headingOf, millis, toVerdict, whole } from './report.ts';
 
 export interface PromqlReport {
   readonly command: string;

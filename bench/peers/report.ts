@@ -1,6 +1,7 @@
 /** Two peers side by side as Markdown; a loss of Weir is shown as a loss. Pure. */
 import type { PeerFigures } from './measure.ts';
 import type { SamplesFigures } from './measure-samples.ts';
+import { table } from '../report.ts';
 
 export interface PeersRun {
   readonly corpus: string;
@@ -158,12 +159,7 @@ export function replaceSection(file: string, corpus: string, section: string): s
 
 export const headingOf = (corpus: string) => `## Corpus ${corpus}`;
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
-}
-
-function factor(value: number): string {
+export function factor(value: number): string {
   if (value > 1_000) return 'over 1,000';
   return value < 10 ? value.toFixed(2) : value.toFixed(0);
 }

@@ -1,21 +1,20 @@
 /** Precedence of the sources, and error messages that list every fault. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigError, loadConfig } from './load.ts';
 import { configReference } from './reference.ts';
 import { listSettings } from './settings.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
 
 function withFile(text: string, run: (file: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-config-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'weir.json');
   writeFileSync(file, text);
   try {
     run(file);
   } finally {
-    rmSync(folder, { recursive: true });
   }
 }
 

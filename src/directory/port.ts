@@ -7,11 +7,9 @@ import type {
   Receiver,
   ReceiverGrant,
   ReceiverLimits,
-  Scope,
   Stream,
   Token,
   TokenGrant,
-  TokenType,
   View,
 } from '../model/account.ts';
 import type { GroupState, Notifier, RuleGroup, StoredRuleGroup } from '../model/rules.ts';
@@ -32,15 +30,8 @@ export interface Grants {
   touch(tokenId: string): void;
 }
 
-export interface NewToken {
-  readonly type: TokenType;
-  readonly name: string;
-  readonly accountIds: readonly string[];
-  /** Only with the scope `operator` and without `accountIds`. */
-  readonly allAccounts: boolean;
-  readonly receiverId: string | null;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: string | null;
+export interface NewToken
+  extends Omit<Token, 'tokenId' | 'revokedAt' | 'lastUsedAt' | 'createdAt'> {
   /** Lower-case hex SHA-256 of the secret; the secret itself never reaches the directory. */
   readonly digest: string;
 }

@@ -99,13 +99,8 @@ export interface Token {
 }
 
 /** What a token grants; looked up by the SHA-256 digest of the secret. */
-export interface TokenGrant {
-  readonly tokenId: string;
-  readonly type: TokenType;
-  readonly accountIds: readonly string[];
-  /** Whether it grants access to every account. */
-  readonly allAccounts: boolean;
-  readonly receiverId: string | null;
+export interface TokenGrant
+  extends Pick<Token, 'tokenId' | 'type' | 'accountIds' | 'allAccounts' | 'receiverId'> {
   readonly scopes: ReadonlySet<Scope>;
   /** Unix ms, or null. Checked by the caller against its own clock. */
   readonly expiresAtMs: number | null;

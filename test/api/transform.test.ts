@@ -1,7 +1,6 @@
 /** The transform of a receiver over the API: saved, previewed, applied, counted. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { StatisticsAnswer } from '../../src/admin/receiver-statistics.ts';
@@ -10,6 +9,7 @@ import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { joinService } from '../harness/joined-service.ts';
 import type { Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 let service: Service;
 before(async () => {
@@ -138,7 +138,7 @@ test('weir previews a transform on stored logs, saves and clears it', async () =
   await until(async () => (await service.list({ search: '5500' })).logs.length > 0, {
     what: 'the log',
   });
-  const folder = mkdtempSync(join(tmpdir(), 'weir-transform-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'steps.json');
   writeFileSync(file, JSON.stringify(transform));
   const weir = async (words: string) => {
@@ -157,5 +157,4 @@ test('weir previews a transform on stored logs, saves and clears it', async () =
   const saved = await service.admin('GET', `/receivers/${receiverId}`);
   assert.equal(saved.json<{ transform: unknown[] }>().transform.length, 3);
   await weir(`update ${receiverId} --transform none`);
-  rmSync(folder, { recursive: true });
 });

@@ -16,10 +16,9 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, test, type TestContext } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { backUp, type BackupPart, sweepBackups } from '../../src/maintenance/backup.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
@@ -28,14 +27,14 @@ import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { restore, verifyBackup } from '../../src/maintenance/restore.ts';
 import { assertRestoreFinished } from '../../src/maintenance/unfinished.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const signal = new AbortController().signal;
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
-let folder: string;
+const folder = temporaryFolder();
 let dataDir: string;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-archive-'));
   dataDir = join(folder, 'data');
   mkdirSync(join(dataDir, 'tls'), { recursive: true });
   lockDirectory(dataDir).release();
@@ -48,7 +47,6 @@ before(async () => {
   await queue.append({ layout: 'logs/1', rows: 1, payload: Buffer.from('waiting') }, owner);
   await queue.close();
 });
-after(() => rm(folder, { recursive: true }));
 
 function openQueue(dir: string) {
   const options = { directory: join(dir, 'queue'), minFreeDiskBytes: 0 };

@@ -6,24 +6,18 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import { holdLog, releaseHold, renewLog } from '../../src/queue/disk/log-backup.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { until } from '../harness/until.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { readLedger } from '../queue/read-ledger.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 const everything = { maxRows: 1e9, maxBytes: 1e9 };
-
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-copied-log-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 /** Like a backup and a restore. */
 function copyLog(directory: string, target: string): void {
@@ -72,11 +66,6 @@ async function append(directory: string): Promise<StampedBatch> {
   }
 }
 
-async function readLedger(path: string): Promise<number[]> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text.split('\n').slice(0, -1).map(Number);
-}
-
 /** Appends until disposed. */
 function startWriter(directory: string, ledger: string): AsyncDisposable {
   const script = join(import.meta.dirname, '../queue/writer.ts');
@@ -90,8 +79,8 @@ function startWriter(directory: string, ledger: string): AsyncDisposable {
   };
 }
 
-test('copies a log completely while it is written', async (t) => {
-  const folder = await makeFolder(t);
+test('copies a log completely while it is written', async () => {
+  const folder = temporaryFolder();
   const [directory, ledger] = [join(folder, 'queue'), join(folder, 'ledger')];
   await using _writer = startWriter(directory, ledger);
   await until(() => existsSync(ledger), { what: 'the first batch' });
@@ -120,8 +109,8 @@ test('copies a log completely while it is written', async (t) => {
   }
 });
 
-test('copies of copies assign distinct new ids and keep existing ones', async (t) => {
-  const folder = await makeFolder(t);
+test('copies of copies assign distinct new ids and keep existing ones', async () => {
+  const folder = temporaryFolder();
   const original = join(folder, 'queue');
   await open(original).then(({ queue }) => queue.close());
   const first = await append(original);
@@ -156,8 +145,8 @@ test('copies of copies assign distinct new ids and keep existing ones', async (t
   assert.throws(() => copyLog(beyond, join(folder, 'refused')), /of 6 writers, and 5 can be told/);
 });
 
-test('copies an empty log', async (t) => {
-  const folder = await makeFolder(t);
+test('copies an empty log', async () => {
+  const folder = temporaryFolder();
   const original = join(folder, 'queue');
   await open(original).then(({ queue }) => queue.close());
   const copy = join(folder, 'copy');
@@ -167,8 +156,8 @@ test('copies an empty log', async (t) => {
   assert.notEqual(left.id.writer, right.id.writer);
 });
 
-test('copies idempotency keys of released batches', async (t) => {
-  const folder = await makeFolder(t);
+test('copies idempotency keys of released batches', async () => {
+  const folder = temporaryFolder();
   const original = join(folder, 'queue');
   const { queue } = await open(original);
   const keys = Array.from({ length: 6 }, (_, index) => new Uint8Array(16).fill(index + 1));

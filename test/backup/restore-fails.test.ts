@@ -1,16 +1,15 @@
 /** A restore whose content cannot be moved into the data directory. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { writeArchive } from '../../src/maintenance/write-archive.ts';
 import { restore } from '../../src/maintenance/restore.ts';
 import { version } from '../../src/service/version.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-test('a failed restore leaves nothing in place', async (context) => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-test-restore-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+test('a failed restore leaves nothing in place', async () => {
+  const folder = temporaryFolder();
   const { signal } = new AbortController();
   const source = join(folder, 'file');
   writeFileSync(source, 'content');

@@ -4,8 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { createAccessToken, createReceiver } from '../harness/control.ts';
@@ -14,19 +12,18 @@ import { Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { startWeir, type WeirProcess } from '../harness/weir-process.ts';
 import { assertExactlyOnce, countStored, type Load, startLoad } from './backup-load.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 // Small segments, so that some are freed while they are copied.
 const flags = ['--queue-segment-bytes', '1048576'];
 // Errors of the killed engine.
 const expectedErrors = [/engine ended/, /cannot start the engine/, /housekeeping failed/];
 let service: Service;
-let folder: string;
+const folder = temporaryFolder();
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-backup-'));
   service = await startService({ flags, arePortsKept: true, expectedErrors });
 });
 after(async () => {
-  await rm(folder, { recursive: true, force: true });
   await service.stop();
 });
 

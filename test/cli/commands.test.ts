@@ -1,7 +1,6 @@
 /** Commands against the control API over a real directory. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
@@ -17,14 +16,14 @@ import {
 } from '../admin/control-plane.ts';
 import { captureTerminal } from './captured-terminal.ts';
 import { type ControlServer, startControlServer } from './control-server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const secret = mintSecret('access');
-let folder: string;
+const folder = temporaryFolder();
 let plane: ControlPlane;
 let server: ControlServer;
 let tenant: Tenant;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-cli-'));
   plane = await openControlPlane();
   tenant = await createTenant(plane.directory, 'acme');
   await plane.directory.createToken({
@@ -42,7 +41,6 @@ before(async () => {
 after(async () => {
   await server.close();
   await plane.close();
-  rmSync(folder, { recursive: true });
 });
 
 test('creates, changes and deletes a stream', async () => {

@@ -1,7 +1,6 @@
 /** `weir doctor` finds each fault, distinguishes it from others, and gives advice. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
@@ -11,16 +10,15 @@ import { createAccessToken, createIngestToken, createReceiver } from '../harness
 import { type Service, startService } from '../harness/service.ts';
 import { captureTerminal } from './captured-terminal.ts';
 import { type Scripted, startScriptedServer } from './scripted-server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 let service: Service;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-doctor-'));
   service = await startService();
 });
 after(async () => {
   await service.stop();
-  rmSync(folder, { recursive: true });
 });
 
 test('a healthy service', async () => {

@@ -1,7 +1,6 @@
 /** Read commands over the real service, in pipes and in a terminal. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
@@ -12,17 +11,17 @@ import { openBrowser } from '../harness/browser.ts';
 import { until } from '../harness/until.ts';
 import { captureTerminal } from './captured-terminal.ts';
 import { noTerminal, startInPipes, startInTerminal, weirWords } from './weir-command.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const count = 2_345;
 const base = Date.parse('2026-11-20T08:00:00.000Z');
 const hostile = 'boom \u001b[2J\u202e\u009b31m\n\tat evil.js\r\nlast';
 const severities = ['INFO', 'WARN', 'ERROR'] as const;
 
-let folder: string;
+const folder = temporaryFolder();
 let service: Service;
 let environment: Record<string, string>;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-reading-'));
   service = await startService();
   environment = { WEIR_DATA: service.dataDir };
   const answer = await service.postLogs(Array.from({ length: count }, (_, i) => event(i)));
@@ -33,7 +32,6 @@ before(async () => {
 });
 after(async () => {
   await service.stop();
-  rmSync(folder, { recursive: true });
 });
 
 test('prints the newest logs oldest first, with a hint how to continue', async () => {

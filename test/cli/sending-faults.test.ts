@@ -1,7 +1,6 @@
 /** Sending to a service that refuses, breaks and returns: retries, splits, reports. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
@@ -13,6 +12,7 @@ import {
   type Seen,
   startScriptedServer,
 } from './scripted-server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const accepted = ({ body }: Seen): Scripted => ({
   status: 202,
@@ -176,7 +176,7 @@ test('sends lines without timestamps sequentially, others concurrently', async (
 });
 
 test('an interrupted import resumes', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-import-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'x.log');
   const state = `${file}.weir-import`;
   const lines = Array.from({ length: 18_000 }, (_, index) => `line ${index}`);
@@ -188,7 +188,6 @@ test('an interrupted import resumes', async (t) => {
   });
   t.after(async () => {
     await server.close();
-    rmSync(folder, { recursive: true });
   });
   const target = ['--receiver-url', `${server.url}/logs`, '--ingest-token', 'secret'];
   const importFile = async (...flags: string[]) => {
@@ -219,11 +218,10 @@ test('an interrupted import resumes', async (t) => {
 });
 
 test('reports rejected lines with their file', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-import-'));
+  const folder = temporaryFolder();
   const server = await startScriptedServer(accepted);
   t.after(async () => {
     await server.close();
-    rmSync(folder, { recursive: true });
   });
   const names = ['a', 'b', 'c'].map((name) => join(folder, name));
   for (const name of names) writeFileSync(name, '{"msg":"fine"}\n{"no":"message"}\n');

@@ -1,8 +1,7 @@
 /** `weir send` and `weir import` against the real service, with kills and interrupts. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
@@ -14,17 +13,16 @@ import type { LogRecord } from '../../src/model/plan.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { captureTerminal } from './captured-terminal.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const weirFile = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
-let folder: string;
+const folder = temporaryFolder();
 let service: Service;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-sending-'));
   service = await startService({ arePortsKept: true });
 });
 after(async () => {
   await service.stop();
-  rmSync(folder, { recursive: true });
 });
 
 test('a message has the given fields', async () => {

@@ -4,14 +4,11 @@ import {
   appendFileSync,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
-  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +16,7 @@ import type { LogRecord } from '../../src/model/plan.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { type RunningCommand, startInPipes, weirWords } from './weir-command.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 let service: Service;
 let folder: string;
@@ -30,7 +28,7 @@ before(async () => {
 });
 after(() => service.stop());
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-ship-'));
+  folder = temporaryFolder();
   name = `ship-${(tests += 1)}`;
 });
 afterEach(async () => {
@@ -39,7 +37,6 @@ afterEach(async () => {
     await command.exited;
   }
   running = [];
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function ship(words: string, env: Readonly<Record<string, string>> = {}): RunningCommand {

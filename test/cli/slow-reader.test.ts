@@ -3,17 +3,8 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import {
-  lstatSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { lstatSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +13,7 @@ import { run } from '../../src/cli/program.ts';
 import { until } from '../harness/until.ts';
 import { captureTerminal } from './captured-terminal.ts';
 import { startEventServer } from './event-server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
 const line = `${JSON.stringify({ message: 'x'.repeat(1_000) })}\n`;
@@ -54,7 +46,7 @@ test('back-pressure of the pipe reaches the service', async () => {
 });
 
 test('an interrupted export keeps the existing file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'logs.ndjson');
   writeFileSync(file, 'old');
   const server = await startEventServer((_request, response) => {
@@ -66,11 +58,10 @@ test('an interrupted export keeps the existing file', async () => {
   assert.match(terminal.error(), /^weir: cannot read the whole response: the connection broke/);
   assert.deepEqual(readdirSync(folder), ['logs.ndjson']);
   await server.close();
-  rmSync(folder, { recursive: true });
 });
 
 test('an export replaces the target of a link, and no pipe', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
+  const folder = temporaryFolder();
   const [file, link, pipe] = ['logs.ndjson', 'link', 'pipe'].map((name) => join(folder, name));
   assert.ok(file && link && pipe);
   writeFileSync(file, 'old');
@@ -89,11 +80,10 @@ test('an export replaces the target of a link, and no pipe', async () => {
   assert.ok(lstatSync(pipe).isFIFO());
   assert.deepEqual(readdirSync(folder).toSorted(), ['link', 'logs.ndjson', 'pipe']);
   await server.close();
-  rmSync(folder, { recursive: true });
 });
 
 test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-export-'));
+  const folder = temporaryFolder();
   const interrupted = new AbortController();
   const server = await startEventServer((_request, response) => {
     response.writeHead(200);
@@ -105,7 +95,6 @@ test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
   assert.equal(terminal.error(), '');
   assert.deepEqual(readdirSync(folder), []);
   await server.close();
-  rmSync(folder, { recursive: true });
 });
 
 function sendForever(response: ServerResponse, count: (bytes: number) => void): void {

@@ -3,9 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { replaceTextFile } from '../../src/files/atomic-file.ts';
 import type { CrashReport } from './run.ts';
+import type { Verdict } from './verdict.ts';
+
+type Counts = Pick<Verdict, 'acknowledged' | 'unanswered' | 'lost' | 'doubled' | 'invented'>;
 
 /** One data directory and its kills. */
-export interface Slice {
+export interface Slice extends Counts {
   /** UTC date. */
   readonly date: string;
   readonly commit: string;
@@ -14,23 +17,13 @@ export interface Slice {
   readonly node: string;
   readonly kills: number;
   readonly byTarget: Readonly<Record<string, number>>;
-  readonly acknowledged: number;
-  readonly unanswered: number;
-  readonly lost: number;
-  readonly doubled: number;
-  readonly invented: number;
   /** Why it ended early; absent otherwise. */
   readonly failure?: string;
 }
 
-export interface Sums {
+export interface Sums extends Counts {
   readonly slices: number;
   readonly kills: number;
-  readonly acknowledged: number;
-  readonly unanswered: number;
-  readonly lost: number;
-  readonly doubled: number;
-  readonly invented: number;
   readonly failures: number;
 }
 

@@ -4,17 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCase } from './damage-case.ts';
 import type { DataFolder } from './data-folder.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/2026-11-22.tar.gz', import.meta.url));
-const work = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
-after(() => rmSync(work, { recursive: true, force: true }));
+const work = temporaryFolder();
 
 test('opens a data directory of 2026-11-22, including queued batches', async () => {
   execFileSync('tar', ['xzf', fixture, '-C', work]);

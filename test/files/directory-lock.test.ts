@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'weir-lock-'));
-after(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder();
 let folders = 0;
 
 function newFolder(): string {

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
@@ -15,6 +14,7 @@ import { breaks, breakSubject } from './broken-decoders.ts';
 import { readFixtures, writeFixture } from './fixture.ts';
 import { fuzz, replay } from './fuzz-run.ts';
 import { batchSubjects, subjects } from './subjects.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const cases = 150;
@@ -67,7 +67,7 @@ suite('a broken decoder is caught', () => {
 });
 
 test('the command prints its seed and its counts', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'weir-fuzz-'));
+  const directory = temporaryFolder();
   try {
     const script = fileURLToPath(new URL('./fuzz.ts', import.meta.url));
     const args = ['--seconds', '0.1', '--seed', '7', '--protocol', 'selector', '--into', directory];
@@ -79,6 +79,5 @@ test('the command prints its seed and its counts', async () => {
     assert.match(printed, /seed 7: npm run fuzz -- --seconds 0.1 --seed 7 --protocol selector/);
     assert.match(printed, /selector/);
   } finally {
-    rmSync(directory, { recursive: true, force: true });
   }
 });

@@ -8,6 +8,7 @@ import { localToken } from '../store/local-token.ts';
 import { createRandom } from '../harness/random.ts';
 import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 import { metricBatch, type MetricFixture, newOwner, samplesPlan } from '../store/metric-fixture.ts';
+import { toBits } from '../harness/prompb.ts';
 
 const seed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const random = createRandom(seed);
@@ -33,12 +34,6 @@ const kinds: readonly (() => bigint)[] = [
   () => toBits(random.pick([2 ** 53, -(2 ** 53), 2 ** 63, -(2 ** 63), 1e300, 0.1, -0])),
   () => randomBits() & (randomBits() | 0xfff0_0000_0000_0000n),
 ];
-
-function toBits(value: number): bigint {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return bytes.readBigUInt64LE();
-}
 
 test('the last of many wins, for any bits', async (t) => {
   t.diagnostic(`seed ${seed}`);

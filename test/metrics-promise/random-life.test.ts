@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ReceiptClock } from '../../src/queue/disk/receipt-clock.ts';
-import type { Labels, Sample, WrittenSeries } from '../harness/prompb.ts';
+import { type Labels, type Sample, type WrittenSeries, toBits } from '../harness/prompb.ts';
 import { createRandom } from '../harness/random.ts';
 import { openPipeline, type Pipeline, type Range } from './pipeline.ts';
 
@@ -82,12 +82,6 @@ function randomTime(series: number): bigint {
   const other = nowMs + random.integer(-40, 2) * dayMs;
   const far = farTimes[random.integer(0, farTimes.length - 1)]!;
   return BigInt(random.pick([near, edge, other, far]));
-}
-
-function toBits(value: number): bigint {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return bytes.readBigUInt64LE();
 }
 
 function randomBits(): bigint {

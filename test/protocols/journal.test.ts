@@ -5,6 +5,7 @@ import { configSchema } from '../../src/config/schema.ts';
 import { blankSeriesView } from '../../src/model/series-view.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
 import { readLogRows } from './read-log-rows.ts';
+import { dataField } from '../harness/journal-field.ts';
 
 const journal = createProtocols(configSchema.parse({})).find(({ name }) => name === 'journal')!;
 const format = {
@@ -18,12 +19,6 @@ async function decode(body: string | Buffer) {
   const context = { limits, nowMs: 0, series: blankSeriesView };
   const { warnings, ...batch } = await journal.decode(Buffer.from(body), format, context);
   return { rows: readLogRows(batch.payload), warnings: [...(warnings ?? [])] };
-}
-
-function dataField(name: string, data: string): string {
-  const length = Buffer.alloc(8);
-  length.writeUInt32LE(data.length);
-  return `${name}\n${length.toString('latin1')}${data}\n`;
 }
 
 suite('decoding', () => {

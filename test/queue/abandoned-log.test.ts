@@ -1,8 +1,5 @@
 /** Refuses a switch to NATS or a cluster while the local log contains batches. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/load.ts';
 import { assertLocalLogDrained, toQueueOptions } from '../../src/service/open-queue.ts';
@@ -11,10 +8,10 @@ import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { until } from '../harness/until.ts';
 import { openSink } from './sink.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-test('refuses to start while the local log contains batches', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-abandoned-'));
-  t.after(() => rm(folder, { recursive: true }));
+test('refuses to start while the local log contains batches', async () => {
+  const folder = temporaryFolder();
   const settings = ['--data', folder, '--queue-min-free-disk-bytes', '0'];
   const config = loadConfig({ flags: settings, environment: {} });
   const open = () =>

@@ -2,25 +2,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { readLedger } from './read-ledger.ts';
 
 const kills = Number(process.env['WEIR_KILLS'] ?? 5);
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 const everything = { maxRows: 1e9, maxBytes: 1e9 };
-
-async function makeDirectory(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'weir-queue-'));
-  t.after(() => rm(directory, { recursive: true }));
-  return directory;
-}
 
 function open(directory: string, options: { idempotencyKeys?: number } = {}): Promise<DiskQueue> {
   const telemetry = createQueueEvents(createInstruments('silent'));
@@ -43,13 +37,8 @@ async function appendAndKill(paths: string[]): Promise<void> {
   await exited;
 }
 
-async function readLedger(path: string): Promise<number[]> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text.split('\n').slice(0, -1).map(Number);
-}
-
-test('every acknowledged batch survives kill -9, once and in order', async (t) => {
-  const directory = await makeDirectory(t);
+test('every acknowledged batch survives kill -9, once and in order', async () => {
+  const directory = temporaryFolder();
   const ledger = join(directory, 'ledger');
   const queueDirectory = join(directory, 'queue');
   for (let kill = 0; kill < kills; kill++) {
@@ -82,8 +71,8 @@ test('every acknowledged batch survives kill -9, once and in order', async (t) =
   assert.ok(acknowledged.length >= kills * 20);
 });
 
-test('returns batches from the real disk as appended', async (t) => {
-  const directory = await makeDirectory(t);
+test('returns batches from the real disk as appended', async () => {
+  const directory = temporaryFolder();
   const queue = await open(directory);
   const taking = queue.take(everything);
   const key = new Uint8Array(16).fill(1);

@@ -1,26 +1,25 @@
 /** The quarantine on a real disk, listed and backed up while it changes. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createNodeFileSystem } from '../../src/files/file-system.ts';
 import { holdLog, releaseHold } from '../../src/queue/disk/log-backup.ts';
 import { pathsOf, prepareDirectories } from '../../src/queue/disk/log-directory.ts';
 import { openQuarantineFolder } from '../../src/queue/disk/quarantine-folder.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../../src/queue/frame.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 
 let directory: string;
 let folder: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'weir-quarantine-'));
+  directory = temporaryFolder();
   prepareDirectories(createNodeFileSystem(), pathsOf(directory));
   folder = pathsOf(directory).quarantine;
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const stemOf = (sequence: number) => String(sequence).padStart(20, '0');
 

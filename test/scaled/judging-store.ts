@@ -3,6 +3,7 @@
  * and violations of fencing are recorded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StampedBatch } from '../../src/model/batch.ts';
 import type { Random } from '../queue/random.ts';
 
 /** As sent between processes; times and epochs are decimal. */
@@ -11,6 +12,14 @@ export interface SentBatch {
   readonly text: string;
   readonly receivedAt: string;
   readonly copies: { readonly from: string; readonly until: string } | undefined;
+}
+
+export function toSent({ payload, receivedAtNanos, copies }: StampedBatch): SentBatch {
+  return {
+    text: Buffer.from(payload.subarray(0, 100)).toString().replace(/\0+$/, ''),
+    receivedAt: receivedAtNanos.toString(),
+    copies: copies && { from: `${copies.fromNanos}`, until: `${copies.untilNanos}` },
+  };
 }
 
 export interface SentInsert {

@@ -1,13 +1,12 @@
 /** A queue at NATS, drained in this process into a judging store that can be paused. */
 import { openDrain } from '../../src/ingest/drain.ts';
-import type { StampedBatch } from '../../src/model/batch.ts';
 import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { openNatsQueue } from '../../src/queue/nats/nats-queue.ts';
 import type { Queue, ShardWork } from '../../src/queue/port.ts';
 import { type Store, StoreInsertError } from '../../src/store/port.ts';
 import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import type { JudgingStore, SentBatch } from './judging-store.ts';
+import { type JudgingStore, toSent } from './judging-store.ts';
 
 const pace = { minIntervalMs: 20, maxIntervalMs: 50, heavyRowsPerSecond: 100_000 };
 const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
@@ -66,12 +65,4 @@ function toStore(judge: JudgingStore, whenOpen: () => Promise<void>) {
 
 function refuseLate(verdict: 'done' | 'superseded'): void {
   if (verdict === 'superseded') throw new StoreInsertError(verdict, 'a later holder was here');
-}
-
-function toSent({ payload, receivedAtNanos, copies }: StampedBatch): SentBatch {
-  return {
-    text: Buffer.from(payload.subarray(0, 100)).toString().replace(/\0+$/, ''),
-    receivedAt: receivedAtNanos.toString(),
-    copies: copies && { from: `${copies.fromNanos}`, until: `${copies.untilNanos}` },
-  };
 }

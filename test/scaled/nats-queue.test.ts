@@ -15,6 +15,7 @@ import { openSink } from '../queue/sink.ts';
 import { openQueue, owner, textOf, toBatch, toOptions } from './nats-queues.ts';
 import { missingNats, NatsServer, withManager } from './nats-server.ts';
 import { readBatches } from './nats-contents.ts';
+import { isUnavailable } from './nats-load.ts';
 
 suite('appending to NATS', { skip: missingNats() }, () => {
   let server: NatsServer;
@@ -355,8 +356,4 @@ suite('appending to NATS', { skip: missingNats() }, () => {
 
 function isMalformed(error: unknown): boolean {
   return error instanceof AppError && error.code === 'malformed';
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'unavailable';
 }

@@ -10,7 +10,7 @@ import type { NatsSettings } from '../../src/queue/nats/connection.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
-import type { SentBatch, SentInsert, Verdict } from './judging-store.ts';
+import { type SentInsert, toSent, type Verdict } from './judging-store.ts';
 import type { FromWriter, ToWriter } from './nats-writers.ts';
 
 const pace = { minIntervalMs: 20, maxIntervalMs: 50, heavyRowsPerSecond: 100_000 };
@@ -81,12 +81,4 @@ function tell(message: FromWriter): void {
 
 function sent({ shard, epoch }: FencingToken) {
   return { shard, epoch: epoch.toString() };
-}
-
-function toSent({ payload, receivedAtNanos, copies }: StampedBatch): SentBatch {
-  return {
-    text: Buffer.from(payload.subarray(0, 100)).toString().replace(/\0+$/, ''),
-    receivedAt: receivedAtNanos.toString(),
-    copies: copies && { from: `${copies.fromNanos}`, until: `${copies.untilNanos}` },
-  };
 }

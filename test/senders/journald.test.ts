@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { startService, type Service } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
 import { missing, type Program, startProgram } from './program.ts';
+import { dataField } from '../harness/journal-field.ts';
 
 process.env['PATH'] += ':/lib/systemd';
 const uploader = 'systemd-journal-upload';
@@ -25,12 +26,6 @@ function entryOf(host: string, n: number): string {
 }
 
 const boot = '0123456789abcdef0123456789abcdef';
-
-function dataField(name: string, data: string): string {
-  const length = Buffer.alloc(8);
-  length.writeUInt32LE(data.length);
-  return `${name}\n${length.toString('latin1')}${data}\n`;
-}
 
 /** A journal file, made as on a host that collects journals. */
 async function writeJournal(file: string, host: string, from: number, to: number): Promise<void> {

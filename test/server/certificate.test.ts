@@ -1,22 +1,18 @@
 /** The local authority, the operator's certificate, and renewal in running listeners. */
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { connect } from 'node:tls';
 import { openCertificate } from '../../src/server/certificate.ts';
 import { createListener } from '../../src/server/listener.ts';
 import { ensureLocalCertificate as ensure } from '../../src/server/local-authority.ts';
 import type { HttpEvents } from '../../src/telemetry/request-events.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
-let root: string;
+const root = temporaryFolder();
 let folders = 0;
-before(async () => {
-  root = await mkdtemp(join(tmpdir(), 'weir-tls-'));
-});
-after(() => rm(root, { recursive: true }));
 const newFolder = () => join(root, String(folders++));
 
 function ensureLocalCertificate(folder: string, at: Date) {

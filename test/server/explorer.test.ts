@@ -1,21 +1,20 @@
 /** The explorer's files on the stream port: paths, compression, caching, security headers. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { transports } from './client.ts';
 import { type Edge, openEdge } from './edge.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const page = '<!doctype html><title>Weir</title>';
 const script = 'console.log(1);';
 
-let directory: string;
+const directory = temporaryFolder();
 let edge: Edge;
 let bare: Edge;
 before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'weir-explorer-'));
   mkdirSync(join(directory, 'assets'));
   writeFileSync(join(directory, 'index.html'), page);
   writeFileSync(join(directory, 'assets/index-abc.js'), script);
@@ -27,7 +26,6 @@ before(async () => {
 after(async () => {
   await edge.close();
   await bare.close();
-  rmSync(directory, { recursive: true });
 });
 
 for (const [name, send] of Object.entries(transports)) {

@@ -1,19 +1,17 @@
 /** Records of TLS that arrive while a connection is not read. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { readAhead } from '../../src/sockets/read-ahead.ts';
 import { createClientAuthority } from '../harness/client-authority.ts';
 import { until } from '../harness/until.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 test('are one chunk', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-tls-records-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const { certFile, keyFile } = createClientAuthority(folder).issue('localhost');
   const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
   server.listen(0, '127.0.0.1');

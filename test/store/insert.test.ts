@@ -1,6 +1,5 @@
 /** Batches become rows exactly once, in every mode, however often they are inserted. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { localToken } from './local-token.ts';
 import type { BatchOwner } from '../../src/model/batch.ts';
@@ -9,6 +8,7 @@ import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { type EngineStore, onCluster, openEngineStore } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
+import { newOwner } from './metric-fixture.ts';
 
 let engine: EngineStore;
 before(async () => {
@@ -18,10 +18,6 @@ after(() => engine.close());
 
 const day = 86_400_000_000_000n;
 const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
-
-function newOwner(): BatchOwner {
-  return { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
-}
 
 function everythingOf(owner: BatchOwner): LogFilter {
   return {

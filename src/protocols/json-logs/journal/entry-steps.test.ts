@@ -2,12 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { EntrySteps, type StepLimits } from './entry-steps.ts';
-
-function dataField(name: string, data: string): string {
-  const length = Buffer.alloc(8);
-  length.writeUInt32LE(data.length);
-  return `${name}\n${length.toString('latin1')}${data}\n`;
-}
+import { dataField } from '../../../../test/harness/journal-field.ts';
 
 suite('steps', () => {
   const limits: StepLimits = {

@@ -1,23 +1,19 @@
 /** Confirmation of an irreversible action. */
-import { type ReactNode, type SubmitEvent, useState } from 'react';
+import { type SubmitEvent, useState } from 'react';
 import { Button } from '../controls/button.tsx';
 import { TextField } from '../controls/fields.tsx';
 import styles from './form-sheet.module.css';
 import { ProblemNotice } from '../feedback/problem-notice.tsx';
-import { Sheet } from './sheet.tsx';
+import { Sheet, type SheetProps } from './sheet.tsx';
 
-export interface ConfirmDialogProps {
-  readonly title: ReactNode;
-  /** The consequence. */
-  readonly children: ReactNode;
+/** The children state the consequence. */
+export interface ConfirmDialogProps extends Omit<SheetProps, 'width'> {
   /** Label of the button, such as `Delete`. */
   readonly action: string;
-  readonly isOpen: boolean;
   readonly isBusy: boolean;
   /** Error of the attempt; null = none. */
   readonly error: unknown;
   readonly onConfirm: () => void;
-  readonly onClose: () => void;
   /** Must be typed to enable the button, for actions that delete data. */
   readonly typed?: string;
 }

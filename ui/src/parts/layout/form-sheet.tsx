@@ -1,21 +1,17 @@
 /** Form in a dialog: fields, general error, submit button. */
-import type { ReactNode, SubmitEvent } from 'react';
+import type { SubmitEvent } from 'react';
 import { Button } from '../controls/button.tsx';
 import styles from './form-sheet.module.css';
 import { Notice } from '../feedback/notice.tsx';
-import { Sheet } from './sheet.tsx';
+import { Sheet, type SheetProps } from './sheet.tsx';
 
-export interface FormSheetProps {
-  readonly title: ReactNode;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
+export interface FormSheetProps extends Omit<SheetProps, 'width'> {
   readonly onSubmit: () => void;
   /** Label of the button. */
   readonly action: string;
   readonly isBusy: boolean;
   /** Error without a field; undefined = none. */
   readonly fault?: string | undefined;
-  readonly children: ReactNode;
 }
 
 export function FormSheet(props: FormSheetProps) {
