@@ -159,7 +159,7 @@ export function replaceSection(file: string, corpus: string, section: string): s
 
 export const headingOf = (corpus: string) => `## Corpus ${corpus}`;
 
-export function factor(value: number): string {
+function factor(value: number): string {
   if (value > 1_000) return 'over 1,000';
   return value < 10 ? value.toFixed(2) : value.toFixed(0);
 }

@@ -12,10 +12,7 @@ function withFile(text: string, run: (file: string) => void): void {
   const folder = temporaryFolder();
   const file = join(folder, 'weir.json');
   writeFileSync(file, text);
-  try {
-    run(file);
-  } finally {
-  }
+  run(file);
 }
 
 describe('precedence', () => {

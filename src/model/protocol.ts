@@ -168,7 +168,7 @@ export interface StatusRoute {
 export interface StepReader {
   /**
    * @returns the bytes to keep, which may share memory with the chunk, and where in the chunk the
-   *   step ends; undefined if it goes on
+   *   step ends; undefined if it continues
    * @throws AppError `malformed`
    */
   push(chunk: Buffer): { readonly kept: Buffer; readonly end: number | undefined };

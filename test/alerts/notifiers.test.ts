@@ -9,6 +9,7 @@ import { after, before, suite, test } from 'node:test';
 import { pushText } from '../harness/metrics.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
+import { applyRules } from '../harness/control.ts';
 
 interface SentAlert {
   readonly status?: string;
@@ -53,12 +54,6 @@ after(async () => {
   receiver.close();
 });
 
-async function apply(rules: string): Promise<void> {
-  const { streamId } = service.quickstart;
-  const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
-  assert.equal(answer.status, 200, answer.text);
-}
-
 const hooks = () => calls.filter(({ url }) => url === '/hook');
 
 function alertsOf({ url, text }: Call): readonly SentAlert[] {
@@ -81,13 +76,16 @@ suite('notifiers', () => {
   test('get an alert once they are up, and once more when it resolves', async () => {
     status = 503;
     assert.equal((await pushText(service, 'broken 1\n')).status, 202);
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: metrics
   interval: 1s
   rules:
   - { alert: Broken, expr: broken > 0 }
-`);
+`,
+    );
     await until(async () => ((await service.metric('weir_rules_notifications_total')) ?? 0) >= 2, {
       what: 'failed notifications',
     });
@@ -129,14 +127,17 @@ groups:
     }));
     const other = { message: 'of another service', severity: 'ERROR', service_name: 'search' };
     assert.equal((await service.postLogs([...events, other])).status, 202);
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: logs
   type: logs
   interval: 1s
   rules:
   - { alert: Errors, query: severity>=error, window: 10m, by: service, condition: '> 3' }
-`);
+`,
+    );
     const { sampleLogs = [], labels } = await told('Errors', 'firing');
     assert.equal(labels['service'], 'checkout');
     assert.equal(sampleLogs.length, 3);
@@ -153,7 +154,9 @@ groups:
       service_name: 'worker',
     }));
     assert.equal((await service.postLogs(events)).status, 202);
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: patterns
   type: logs
@@ -164,7 +167,8 @@ groups:
     stat: new_patterns
     window: 10m
     condition: '== 2'
-`);
+`,
+    );
     const { sampleLogs = [] } = await told('NewPattern', 'firing');
     assert.deepEqual(sampleLogs.map(({ message }) => message).sort(), [
       'queue 1 is stuck',

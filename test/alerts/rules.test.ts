@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import { prometheusBaseUrl, pushText } from '../harness/metrics.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
+import { applyRules } from '../harness/control.ts';
 
 let service: Service;
 before(async () => {
@@ -40,12 +41,6 @@ function alertIn(state: string, name: string): Promise<Alert> {
   );
 }
 
-async function apply(rules: string): Promise<void> {
-  const { streamId } = service.quickstart;
-  const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
-  assert.equal(answer.status, 200, answer.text);
-}
-
 async function push(text: string): Promise<void> {
   const { status, text: reason } = await pushText(service, text);
   assert.equal(status, 202, reason);
@@ -54,7 +49,9 @@ async function push(text: string): Promise<void> {
 suite('rules', () => {
   test('a rule on metrics is pending, fires, survives a kill, and resolves', async () => {
     await push('jobs_failing{job="backup"} 3\n');
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: jobs
   interval: 1s
@@ -65,7 +62,8 @@ groups:
     expr: jobs_failing > 0
     for: 3s
     annotations: { summary: '{{ $value }} of {{ $labels.job }}' }
-`);
+`,
+    );
     const pending = await alertIn('pending', 'JobsFailing');
     assert.equal(pending.value, '3e+00');
     await service.kill('SIGKILL');
@@ -102,14 +100,17 @@ groups:
   });
 
   test('rules are listed by their own labels', async () => {
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: owned
   labels: { team: shop }
   rules:
   - { record: of:shop, expr: vector(1) }
   - { record: of:page, expr: vector(1), labels: { severity: page } }
-`);
+`,
+    );
     const listed = async (selector: string) => {
       const { groups } = await ask<{ groups: { rules: { name: string }[] }[] }>('rules', {
         'match[]': selector,
@@ -125,7 +126,9 @@ groups:
   });
 
   test('a rule on logs counts by service, and another one tells their absence', async () => {
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: logs
   type: logs
@@ -133,7 +136,8 @@ groups:
   rules:
   - { alert: NoErrors, query: severity>=error, window: 10m, condition: '== 0' }
   - { alert: Errors, query: severity>=error, window: 10m, by: service, condition: '> 1' }
-`);
+`,
+    );
     await alertIn('firing', 'NoErrors');
     const events = ['checkout', 'checkout', 'search'].map((service_name) => ({
       message: 'failed',
@@ -152,14 +156,17 @@ groups:
 
   test('a rule that cannot be evaluated is an alert', async () => {
     await push('twins{a="1"} 1\ntwins{a="2"} 1\n');
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: broken
   interval: 1s
   rules:
   - alert: Twins
     expr: twins * on () twins
-`);
+`,
+    );
     const alert = await alertIn('firing', 'RuleEvaluationFailed');
     assert.equal(alert.labels['rule'], 'Twins');
     assert.match(alert.annotations['description'] ?? '', /many-to-many|duplicate/);
@@ -256,7 +263,7 @@ groups:
 `;
     const sent = events.map((event) => ({ ...event, service_name: 'patterns' }));
     assert.equal((await service.postLogs(sent)).status, 202);
-    await apply(rules);
+    await applyRules(service, rules);
     const { labels, value, annotations } = await alertIn('firing', 'NewPattern');
     assert.match(labels['pattern'] ?? '', /^disk <\w+> failed at sector <number>$/);
     assert.equal(value, '2e+00');
@@ -278,7 +285,9 @@ groups:
   });
 
   test('data that arrives after its evaluation is counted, with its delay', async () => {
-    await apply(`
+    await applyRules(
+      service,
+      `
 groups:
 - name: late-samples
   interval: 1s
@@ -289,7 +298,8 @@ groups:
   interval: 1s
   rules:
   - { alert: Late, query: 'service:late', window: 10m, condition: '> 1000' }
-`);
+`,
+    );
     interface Group {
       readonly name: string;
       readonly lastEvaluation: string;

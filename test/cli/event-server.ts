@@ -53,3 +53,8 @@ function toConnection(request: IncomingMessage, response: ServerResponse): Event
     },
   };
 }
+
+/** Settings of a command that reads from a server. */
+export function environmentFor(url: string): Record<string, string> {
+  return { WEIR_URL: url, WEIR_TOKEN: 'wra_x', WEIR_ACCOUNT: 'a', WEIR_DATA: '/nowhere' };
+}

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { run } from '../../src/cli/program.ts';
 import { until } from '../harness/until.ts';
 import { captureTerminal } from './captured-terminal.ts';
-import { startEventServer } from './event-server.ts';
+import { environmentFor, startEventServer } from './event-server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/weir.ts', import.meta.url));
@@ -108,8 +108,4 @@ function sendForever(response: ServerResponse, count: (bytes: number) => void): 
     response.once('drain', send);
   };
   send();
-}
-
-function environmentFor(url: string): Record<string, string> {
-  return { WEIR_URL: url, WEIR_TOKEN: 'wra_x', WEIR_ACCOUNT: 'a', WEIR_DATA: '/nowhere' };
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { run } from '../../src/cli/program.ts';
 import { until } from '../harness/until.ts';
 import { type CapturedTerminal, captureTerminal } from './captured-terminal.ts';
-import { type EventServer, startEventServer } from './event-server.ts';
+import { environmentFor, type EventServer, startEventServer } from './event-server.ts';
 import { fakeLog } from './fake-log.ts';
 
 interface Tail {
@@ -115,10 +115,6 @@ async function startTail(
   const terminal = captureTerminal({ environment, signal, outClosed });
   const ended = run(['tail', '--json', ...argv], terminal);
   return { server, terminal, ended, interrupt: () => interrupted.abort() };
-}
-
-function environmentFor(url: string): Record<string, string> {
-  return { WEIR_URL: url, WEIR_TOKEN: 'wra_x', WEIR_ACCOUNT: 'a', WEIR_DATA: '/nowhere' };
 }
 
 async function said(terminal: CapturedTerminal, message: string): Promise<void> {

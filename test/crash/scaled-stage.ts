@@ -87,7 +87,7 @@ async function strikeOne(set: ScaledSet, target: string, random: Random): Promis
       const writer = oneOf(set.writers, random);
       writer.pause();
       await sleep(random.integer(0, 2 * leaseSeconds * 1_000));
-      writer.goOn();
+      writer.resume();
       return;
     }
     default: {

@@ -23,7 +23,7 @@ export interface Observation {
   readonly answers: string;
   /** New log messages of level warn or above. */
   readonly said: readonly string[];
-  /** `went on by itself`, `ended with code N`, or the action that was necessary. */
+  /** `recovered by itself`, `ended with code N`, or the action that was necessary. */
   readonly ending: string;
 }
 
@@ -36,7 +36,7 @@ type DiskName = 'data' | 'queue' | 'engine';
 const diskBytes = 1024 * 2 ** 20;
 const fullMs = 6_000;
 const flickers = 12;
-const byItself = 'went on by itself';
+const byItself = 'recovered by itself';
 const warnLevel = 40;
 const diskFailedExitCode = 74;
 const flags = ['--queue-min-free-disk-bytes', '0', '--queue-segment-bytes', String(2 ** 20)];

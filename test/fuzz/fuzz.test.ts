@@ -68,16 +68,13 @@ suite('a broken decoder is caught', () => {
 
 test('the command prints its seed and its counts', async () => {
   const directory = temporaryFolder();
-  try {
-    const script = fileURLToPath(new URL('./fuzz.ts', import.meta.url));
-    const args = ['--seconds', '0.1', '--seed', '7', '--protocol', 'selector', '--into', directory];
-    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 2] });
-    let printed = '';
-    child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-    const code = await new Promise((resolve) => child.on('close', resolve));
-    assert.equal(code, 0);
-    assert.match(printed, /seed 7: npm run fuzz -- --seconds 0.1 --seed 7 --protocol selector/);
-    assert.match(printed, /selector/);
-  } finally {
-  }
+  const script = fileURLToPath(new URL('./fuzz.ts', import.meta.url));
+  const args = ['--seconds', '0.1', '--seed', '7', '--protocol', 'selector', '--into', directory];
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 2] });
+  let printed = '';
+  child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  assert.equal(code, 0);
+  assert.match(printed, /seed 7: npm run fuzz -- --seconds 0.1 --seed 7 --protocol selector/);
+  assert.match(printed, /selector/);
 });

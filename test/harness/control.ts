@@ -39,6 +39,13 @@ export function createAccessToken(
   return created(service, '/tokens', { type: 'access', name: 'test token', accountIds, scopes });
 }
 
+/** Adds or replaces rule groups of the first stream. @param rules a rule file */
+export async function applyRules(service: Service, rules: string): Promise<void> {
+  const { streamId } = service.quickstart;
+  const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
+  assert.equal(answer.status, 200, answer.text);
+}
+
 async function created<T>(service: Service, path: string, body: unknown): Promise<T> {
   const answer = await service.admin('POST', path, body);
   assert.equal(answer.status, 201, answer.text);

@@ -88,13 +88,13 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
     this.#signalAll('SIGSTOP');
   }
 
-  goOn(): void {
+  resume(): void {
     this.#signalAll('SIGCONT');
   }
 
   async remove(): Promise<void> {
     if (this.isRunning()) {
-      this.goOn();
+      this.resume();
       await this.kill('SIGKILL');
     }
     rmSync(this.dataDir, { recursive: true, force: true });

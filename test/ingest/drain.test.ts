@@ -14,7 +14,7 @@ import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { Random } from '../queue/random.ts';
 import { SimulatedFileSystem } from '../queue/simulated-file-system.ts';
-import { FakeStore } from './fake-store.ts';
+import { FakeStore, until } from './fake-store.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 const seeds = Number(process.env['WEIR_RUNS'] ?? 100);
@@ -40,10 +40,6 @@ function startDrain(queue: Queue, store: FakeStore, options = hasty) {
   return queue.work((shard) =>
     openDrain({ shard, queue, store: store.asStore(), telemetry }, options),
   );
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Appends batches of 1 to 5 rows. @returns the number of their rows */

@@ -101,3 +101,8 @@ export function rowsOf(batch: StampedBatch): string[] {
     (_, row) => `${batch.id.sequence}/${row}${isBad ? 'bad' : ''}`,
   );
 }
+
+/** Polls at each turn of the event loop, since the disk and the store are simulated. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}

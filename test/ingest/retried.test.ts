@@ -15,7 +15,7 @@ import { Random } from '../queue/random.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
 import { openSink } from '../queue/sink.ts';
 import { SimulatedFileSystem } from '../queue/simulated-file-system.ts';
-import { FakeStore } from './fake-store.ts';
+import { FakeStore, until } from './fake-store.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 const seeds = Number(process.env['WEIR_RUNS'] ?? 60);
@@ -82,10 +82,6 @@ function startDrain(queue: Queue, store: FakeStore) {
   return queue.work((shard) =>
     openDrain({ shard, queue, store: store.asStore(), telemetry }, hasty),
   );
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function append(queue: Queue, random: Random, prefix = ''): Promise<number> {

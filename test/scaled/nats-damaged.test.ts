@@ -17,7 +17,7 @@ import {
   isChanged,
   isKilledInARow,
   shardStreams,
-} from './nats-comebacks.ts';
+} from './nats-recoveries.ts';
 import { missingNats } from './nats-server.ts';
 
 type Change = (folder: string, copy: string) => void;

@@ -14,8 +14,8 @@ const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
 export interface DrainedQueue {
   readonly queue: Queue;
   /** Pauses inserts: their batches stay in NATS. */
-  standStill(): void;
-  goOn(): void;
+  pause(): void;
+  resume(): void;
   close(): Promise<void>;
 }
 
@@ -35,10 +35,10 @@ export async function openDrained(
   );
   return {
     queue,
-    standStill() {
+    pause() {
       gate = Promise.withResolvers<void>();
     },
-    goOn: () => gate.resolve(),
+    resume: () => gate.resolve(),
     async close() {
       gate.resolve();
       await work.close();

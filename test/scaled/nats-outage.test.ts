@@ -46,7 +46,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     server = await NatsServer.start();
   });
   after(async () => {
-    server?.goOn();
+    server?.resume();
     for (const queue of queues) await queue.close();
     for (const proxy of proxies) await proxy.close();
     await server?.stop();
@@ -117,7 +117,7 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
       }
       assert.notEqual(queue.status().reason, '');
     } finally {
-      server.goOn();
+      server.resume();
     }
     await until(() => isTaken(queue), { what: 'batches to be handed out again' });
     await until(() => queue.status().writable, { what: 'all shards' });
@@ -250,7 +250,7 @@ suite('faults of a NATS cluster', { skip: missingNats() }, () => {
       await until(() => queue.status().writable, { what: 'a new leader' });
       await grew(load, 20);
     } finally {
-      leader.goOn();
+      leader.resume();
     }
     await load.stop();
     await until(() => isInStep(cluster, options), { what: 'all replicas to be in sync' });

@@ -1,7 +1,7 @@
 /** NATS restored with less data, or losing data while it runs. */
 import { suite, test } from 'node:test';
 import { cutEnd, putBack, removeConsumers } from './nats-changes.ts';
-import { bucketStreams, comesBack, isChanged, shardStreams } from './nats-comebacks.ts';
+import { bucketStreams, comesBack, isChanged, shardStreams } from './nats-recoveries.ts';
 import { missingNats } from './nats-server.ts';
 
 suite('NATS restored', { skip: missingNats() }, () => {

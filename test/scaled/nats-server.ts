@@ -61,7 +61,7 @@ export class NatsServer {
     this.#program.signal('SIGSTOP');
   }
 
-  goOn(): void {
+  resume(): void {
     this.#program.signal('SIGCONT');
   }
 

@@ -120,7 +120,7 @@ suite(`writers that share the shards of a queue (seed ${seed})`, { skip: missing
     await holds(2, first, second);
     first.pause();
     await holds(4, second);
-    first.goOn();
+    first.resume();
     await holds(2, first, second);
     await sender.stop();
     await allStored(sender);
@@ -213,7 +213,7 @@ const faults: readonly ((scene: Scene) => Promise<unknown>)[] = [
     const writer = random.pick(writers);
     writer.pause();
     await sleep(leaseMs * (0.5 + random.below(100) / 100));
-    writer.goOn();
+    writer.resume();
   },
   async function leaveAndJoin(scene) {
     const leaving = remove(scene);

@@ -53,7 +53,7 @@ export class WriterProcess {
     this.#child.kill('SIGSTOP');
   }
 
-  goOn(): void {
+  resume(): void {
     this.#child.kill('SIGCONT');
   }
 

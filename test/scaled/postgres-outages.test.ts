@@ -67,7 +67,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
 
   const outages = [
     ['stopped', () => server.stop(), () => server.start()],
-    ['paused', async () => server.pause(), async () => server.goOn()],
+    ['paused', async () => server.pause(), async () => server.resume()],
   ] as const;
 
   for (const [what, begin, end] of outages) {
@@ -217,7 +217,7 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     await node.grants.token(newDigest());
     server.pause();
     await node.close();
-    server.goOn();
+    server.resume();
   });
 
   test('a write blocked by another node fails as unavailable, and reads go on', async () => {

@@ -187,12 +187,12 @@ export class PostgresServer {
     this.#signal('SIGSTOP');
   }
 
-  goOn(): void {
+  resume(): void {
     this.#signal('SIGCONT');
   }
 
   async close(): Promise<void> {
-    this.goOn();
+    this.resume();
     await this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }

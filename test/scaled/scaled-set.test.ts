@@ -72,7 +72,7 @@ suite('the scaled-out set', { skip: missingServers() }, () => {
       assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '1']);
       assert.deepEqual([await send(0, 'c'), await send(1, 'd')], [202, 202]);
     } finally {
-      set.engine.goOn();
+      set.engine.resume();
     }
     await until(async () => (await stored()).length >= 4, { what: 'all four logs' });
     assert.deepEqual(await stored(), ['a', 'b', 'c', 'd']);

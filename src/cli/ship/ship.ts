@@ -81,7 +81,7 @@ async function ship(patterns: readonly string[], flags: ShipFlags, terminal: Ter
   const shipping = openShipping(terminal, target, {
     flags: { ...flags, giveUpAfter: 0 },
     toLine: toSendLine,
-    resumeHint: '; start it again to go on',
+    resumeHint: '; start it again to resume',
   });
   const failure = new AbortController();
   const stop = AbortSignal.any([terminal.signal, failure.signal]);

@@ -25,7 +25,7 @@ interface ContainerLine {
   readonly text: string;
   readonly time: string | undefined;
   readonly stream: string | undefined;
-  /** The line goes on in the next one. */
+  /** The line continues in the next one. */
   readonly isPartial: boolean;
 }
 

@@ -39,7 +39,7 @@ export function comesBack(change: (folder: string, copy: string) => void): Promi
     try {
       cpSync(server.streamsFolder, copy, { recursive: true });
       await server.restart();
-      drained.goOn();
+      drained.resume();
       await grew(sender, 400);
       await gather(scene);
       await server.kill();
@@ -50,7 +50,7 @@ export function comesBack(change: (folder: string, copy: string) => void): Promi
     const left = await readLeft(server);
     const before = new Set(sender.acknowledged);
     await server.restart();
-    drained.goOn();
+    drained.resume();
     await checkGoesOn(scene, { before, left });
   });
 }
@@ -100,7 +100,7 @@ async function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
 }
 
 async function gather({ drained, sender }: Scene): Promise<void> {
-  drained.standStill();
+  drained.pause();
   await grew(sender, 150);
 }
 
