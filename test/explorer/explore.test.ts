@@ -150,6 +150,19 @@ suite('exploring logs', { skip }, () => {
     await title.click();
   });
 
+  test('hints at what a query that finds nothing may have meant', async () => {
+    await go('?query=customer%3Dc-1+or+!x');
+    await page.getByRole('heading', { name: 'No logs match' }).waitFor();
+    const hints = page.getByRole('region', { name: 'Nothing found' }).getByRole('listitem');
+    await hints.first().waitFor();
+    assert.deepEqual(await hints.allInnerTexts(), [
+      'customer=c-1 is looked for as it is. Did you mean customer:c-1?',
+      'or is looked for as it is. Did you mean OR?',
+      '!x is looked for as it is. Did you mean -x?',
+    ]);
+    await assertAccessible(page, 'hints');
+  });
+
   test('shows where a query is wrong, and does not run it', async () => {
     await go('?query=timeout');
     await total(page, '10 logs');

@@ -21,6 +21,7 @@ export function hintsOf(text: string): QueryHint[] {
 function hintsIn(query: Query): QueryHint[] {
   switch (query.kind) {
     case 'and':
+      return [...spacedHints(query.items), ...query.items.flatMap(hintsIn)];
     case 'or':
       return query.items.flatMap(hintsIn);
     case 'not':
@@ -36,6 +37,21 @@ function hintsIn(query: Query): QueryHint[] {
     }
   }
 }
+
+/** `status > 500` and `host: a`, which are words. */
+function spacedHints(items: readonly Query[]): QueryHint[] {
+  const words = items.map((item) => (item.kind === 'text' ? item.pattern.join('*') : ''));
+  return words.flatMap((_, at) => {
+    const [written] = spaced.exec(words.slice(at, at + 3).join(' ')) ?? [];
+    if (written === undefined) return [];
+    const meant = written.replace(spaced, (_written, key: string, op: string, value: string) =>
+      op === '!=' ? `-${key}:${value}` : `${key}:${op.replace(/^(?::|==?)$/, '')}${value}`,
+    );
+    return [{ written, meant }];
+  });
+}
+
+const spaced = /^([\p{L}_][\p{L}\p{N}_.@-]*) ?(:|[<>]=?|==?|!=) ([^\s"]+)/u;
 
 const forms: readonly (readonly [word: RegExp, meant: string])[] = [
   [/^(or|and|not)$/, ''],
