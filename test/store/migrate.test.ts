@@ -30,7 +30,10 @@ test('a second start applies nothing', async () => {
 
 test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), [1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(
+    await migrate(engine.store.connection, target, 'alone'),
+    [1, 2, 3, 4, 5, 6, 7, 8],
+  );
 });
 
 const durableSettings = [
@@ -64,7 +67,11 @@ test('a start sets the sync settings of a table that lacks them', async () => {
 const readSchema = (name: string) =>
   readFile(new URL(`../../src/store/schema/${name}`, import.meta.url), 'utf8');
 
-/** The logs table as version 4 of the schema created it and version 6 altered it. */
+const migrateTo = async (name: string) => {
+  for (const sql of toStatements(await readSchema(name), target)) await run(sql);
+};
+
+/** The logs table as version 4 of the schema created it and later ones altered it. */
 async function makeEarlierTable(): Promise<void> {
   const labels = toStatements('{{searchIndexes}};', target)[0]!.match(
     /(?<=labels_fine ).*(?= TYPE)/,
@@ -78,8 +85,8 @@ async function makeEarlierTable(): Promise<void> {
     )
     .replace('{{granules}}', 'index_granularity = 8192')
     .replace('{{searchIndexNames}}', 'labels,message_ngrams');
-  const later = await readSchema('006_logs.sql');
-  for (const sql of [earlier, later].flatMap((file) => toStatements(file, target))) await run(sql);
+  for (const sql of toStatements(earlier, target)) await run(sql);
+  for (const name of ['006_logs.sql', '008_logs.sql']) await migrateTo(name);
   await rm(join(engine.dataDir!, 'tables.json'));
 }
 
@@ -91,21 +98,49 @@ async function insertLogs(store: ClickHouseStore, day: number, word: string): Pr
   await store.insert('logs/1', [stampedBatch(logs, { owner, receivedAtNanos })], 'all', localToken);
 }
 
+async function builtIndexes(): Promise<string[]> {
+  const rows = await engine.store.connection.query<[string]>('housekeeping', {
+    sql: `SELECT name FROM system.data_skipping_indices
+          WHERE table = 'logs' AND data_compressed_bytes > 0 ORDER BY name`,
+    params: {},
+  });
+  return rows.map(([name]) => name).filter((name) => /labels|message/.test(name));
+}
+
+async function countPhrase(phrase: string): Promise<string> {
+  const rows = await engine.store.connection.query<[string]>('housekeeping', {
+    sql: `SELECT toString(count()) FROM weir.logs WHERE lower(Body) LIKE '%${phrase}%'`,
+    params: {},
+  });
+  return rows[0]![0];
+}
+
+test('filters of words of another size replace those of existing parts, and no search misses', {
+  skip: onCluster,
+}, async () => {
+  await run('TRUNCATE TABLE weir.logs');
+  await run('ALTER TABLE weir.logs DROP INDEX message_words');
+  await migrateTo('006_logs.sql');
+  await insertLogs(engine.store, 3, 'word');
+  await run('ALTER TABLE weir.logs MATERIALIZE INDEX message_tokens SETTINGS mutations_sync = 1');
+  assert.deepEqual(await builtIndexes(), ['message_tokens']);
+  const phrase = '-19990 in the';
+
+  await migrateTo('008_logs.sql');
+  assert.equal(await countPhrase(phrase), '1');
+  await createSearchIndexes(engine.store).build();
+  assert.equal(await countPhrase(phrase), '1');
+  const built = await builtIndexes();
+  assert.ok(built.includes('message_words') && !built.includes('message_tokens'), built.join());
+});
+
 test('a table of an earlier version gets small granules, and keeps its rows and indexes', {
   skip: onCluster,
 }, async () => {
   await makeEarlierTable();
   await insertLogs(engine.store, 1, 'earlier');
   await createSearchIndexes(engine.store).build();
-  const built = async () => {
-    const rows = await engine.store.connection.query<[string, string]>('housekeeping', {
-      sql: `SELECT name, toString(data_compressed_bytes) FROM system.data_skipping_indices
-            WHERE table = 'logs' AND data_compressed_bytes > 0 ORDER BY name`,
-      params: {},
-    });
-    return rows.map(([name]) => name).filter((name) => /labels|message/.test(name));
-  };
-  assert.deepEqual(await built(), ['labels', 'message_ngrams']);
+  assert.deepEqual(await builtIndexes(), ['labels', 'message_ngrams']);
 
   // As after a crash in the middle of the change.
   await run('DETACH TABLE weir.logs SYNC');
@@ -119,7 +154,7 @@ test('a table of an earlier version gets small granules, and keeps its rows and 
     params: {},
   });
   assert.ok(granules[0]![1] > 4_000 && granules[1]![1] <= 2_048, JSON.stringify(granules));
-  assert.deepEqual((await built()).length, 7);
+  assert.deepEqual((await builtIndexes()).length, 7);
   for (const word of ['earlier', 'later']) {
     const sql = `SELECT toString(count()) FROM weir.logs WHERE lower(Body) LIKE '%${word}-1999%'`;
     const rows = await store.connection.query('housekeeping', { sql, params: {} });

@@ -27,8 +27,8 @@ const earlierIndexes = ['labels', 'message_ngrams'] as const;
 /** Of fields that are compared as a whole (schema/006_logs.sql); any granules have them. */
 const fieldIndexes = ['origins', 'traces'] as const;
 
-/** Filters of whole words, for phrases with numbers or ids (schema/006_logs.sql). */
-const wordIndex = 'message_tokens';
+/** Filters of whole words, for phrases with numbers or ids (schema/008_logs.sql). */
+const wordIndex = 'message_words';
 
 const searchIndexes = [...Object.keys(definitions), wordIndex];
 /** Names that a table does not have are ignored by the settings that list them. */
