@@ -92,12 +92,12 @@ export function addMatches(
 ): void {
   const { fields, counts, segments } = part;
   const { texts, streams, starts } = counts;
-  const matches = groupFilter(filter, fields, counts);
+  const matches = matchingGroups(filter, fields, counts);
   const columns = of.map((field) =>
     field === 'streamId' ? streams : counts.values[fields.indexOf(field as CountField)],
   );
   for (let i = 0; i < streams.length; i++) {
-    if (!matches(i)) continue;
+    if (matches[i] === 0) continue;
     let own: Float64Array | undefined;
     addRange(counts, [starts[i]!, starts[i + 1]!], segments, (bucket, count) => {
       // A part without groups has no columns.
@@ -131,17 +131,21 @@ function indexFrom(ticks: Float64Array, limit: number, low: number, high: number
   return indexAfter(ticks, limit - 1, low, high);
 }
 
-/** The conditions of `whereSql` that counts can answer, tested once for each text. */
-function groupFilter(
+/**
+ * The conditions of `whereSql` that counts can answer, tested once for each text.
+ * @returns 1 for each group that matches, else 0
+ */
+function matchingGroups(
   { streams, equal, excluded, minSeverity }: LogFilter,
   fields: readonly CountField[],
   counts: GroupedTicks,
-): (group: number) => boolean {
-  const conditions: (readonly [column: Uint32Array, isWanted: Uint8Array])[] = [];
+): Uint8Array {
+  const matches = new Uint8Array(counts.streams.length).fill(1);
   const add = (column: Uint32Array | undefined, test: (text: string) => boolean) => {
     // A part without groups has no columns.
     if (column === undefined) return;
-    conditions.push([column, Uint8Array.from(counts.texts, (text) => Number(test(text)))]);
+    const isWanted = Uint8Array.from(counts.texts, (text) => Number(test(text)));
+    for (let i = 0; i < column.length; i++) matches[i]! &= isWanted[column[i]!]!;
   };
   const columnOf = (field: CountField) => counts.values[fields.indexOf(field)];
   const streamIds = new Set(streams.map(({ streamId }) => streamId));
@@ -157,7 +161,7 @@ function groupFilter(
   if (minSeverity !== undefined) {
     add(columnOf('severity'), (text) => (levelNumbers(text)[0] ?? 0) >= minSeverity);
   }
-  return (group) => conditions.every(([column, isWanted]) => isWanted[column[group]!] === 1);
+  return matches;
 }
 
 function storedValues(field: EqualityField, values: readonly string[]): ReadonlySet<string> {
