@@ -13,6 +13,8 @@ import { createReplies } from './reply.ts';
 
 /** The body as sent, inflated, and its rows twice while they are appended to the queue. */
 const heapBytesPerBodyByte = 5;
+/** Also JSON as protobuf. */
+const heapBytesPerHttpByte = heapBytesPerBodyByte + 1;
 
 const replies = createReplies({ noun: 'log record', rejected: 'rejectedLogRecords' });
 
@@ -23,7 +25,7 @@ export function createOtlpHttp({ ingest }: Config): Protocol {
     ...httpParts(ingest),
     name: 'otlp_http',
     http: { path: 'otlp/v1/logs', prefix: 'otlp', description },
-    heapBytesPerBodyByte,
+    heapBytesPerBodyByte: heapBytesPerHttpByte,
     decode: (body, format, { limits }) =>
       decode(body, isJson(format) ? readJsonLogs : readProtobufLogs, limits),
     reply: replies.toHttp,
