@@ -85,6 +85,8 @@ export interface SampleRange {
   readonly values: Float64Array;
   readonly from: number;
   readonly to: number;
+  /** Whether any value may be a stale marker; absent = true. */
+  readonly hasStale?: boolean | undefined;
 }
 
 /** A series with its samples as numbers. The arrays belong to the store. */

@@ -174,13 +174,20 @@ export function withoutStale(series: SampleSeries): RangeSeries {
 }
 
 function keepFloats(range: SampleRange): SampleRange {
-  const { times, values, from, to } = range;
+  const { times, values, from, to, hasStale = true } = range;
+  if (!hasStale) return range;
   let stale = 0;
   for (let i = from; i < to; i++) if (isStale(values, i)) stale += 1;
   if (stale === 0) return range;
   const kept = (numbers: Float64Array) =>
     numbers.subarray(from, to).filter((_, i) => !isStale(values, from + i));
-  return { times: kept(times), values: kept(values), from: 0, to: to - from - stale };
+  return {
+    times: kept(times),
+    values: kept(values),
+    from: 0,
+    to: to - from - stale,
+    hasStale: false,
+  };
 }
 
 /** Cells of a subquery as samples at their steps. */

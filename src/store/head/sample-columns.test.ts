@@ -73,6 +73,24 @@ test('keeps the bits of stale markers', () => {
   assert.equal(bits, 0x7ff0000000000002n);
 });
 
+test('tells whether a stale marker was loaded or added', () => {
+  const stale = new Float64Array(new BigUint64Array([0x7ff0000000000002n]).buffer);
+  const columns = (...values: number[]) => {
+    const times = Float64Array.from(values, (_, i) => i);
+    return new SampleColumns(0, times, Float64Array.from(values), timelines());
+  };
+  const hasStale = (one: SampleColumns) => one.between(0, 100).hasStale;
+  const without = columns(1, Number.NaN, 2);
+  assert.equal(hasStale(without), false);
+  without.append(9, ...wordsOf(Number.NaN));
+  assert.equal(hasStale(without), false);
+  without.append(10, 2, 0x7ff00000);
+  without.append(11, ...wordsOf(1));
+  assert.equal(hasStale(without), true);
+  const loaded = new SampleColumns(0, Float64Array.of(1), stale, timelines());
+  assert.equal(hasStale(loaded), true);
+});
+
 test('shares times while they are the same', () => {
   const budget: Budget = { samples: 0 };
   const all = timelines(budget);

@@ -1,5 +1,6 @@
 /** All samples of a series from a time on: times and values as arrays that grow at the end. */
 import type { SampleRange } from '../../model/metric-plan.ts';
+import { isStale } from '../../promql/source.ts';
 import { grownLength, type Timeline, type Timelines } from './timelines.ts';
 
 /** Memory of the rest of a series, in samples of 16 bytes. */
@@ -15,6 +16,8 @@ export class SampleColumns {
   /** Halves of the values: as a number, a stale marker could lose its bits. */
   #words: Uint32Array;
   #length: number;
+  /** Whether any value was a stale marker; in most series none is, and readers need not look. */
+  #hasStale = false;
   readonly #timelines: Timelines;
 
   /** @param times ascending; kept, as is `values` */
@@ -25,6 +28,7 @@ export class SampleColumns {
     this.#words = wordsOf(values);
     this.#length = times.length;
     this.#timelines = timelines;
+    for (let i = 0; i < times.length && !this.#hasStale; i++) this.#hasStale = isStale(values, i);
     timelines.budget.samples += values.length / 2 + overhead;
   }
 
@@ -46,6 +50,7 @@ export class SampleColumns {
     if (!this.#timeline.put(at, timeMs)) this.#leaveTimeline(timeMs);
     this.#words[2 * at] = low;
     this.#words[2 * at + 1] = high;
+    this.#hasStale ||= isStale(this.#values, at);
     this.#length += 1;
     return true;
   }
@@ -54,7 +59,8 @@ export class SampleColumns {
   between(fromMs: number, untilMs: number): SampleRange {
     const from = this.#firstFrom(fromMs);
     const to = this.#firstFrom(untilMs + 1);
-    return { times: this.#timeline.times, values: this.#values, from, to };
+    const hasStale = this.#hasStale;
+    return { times: this.#timeline.times, values: this.#values, from, to, hasStale };
   }
 
   #has(timeMs: number, low: number, high: number): boolean {
