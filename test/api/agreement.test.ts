@@ -175,6 +175,10 @@ test('a query finds the same logs in every read', async () => {
     ['get*ok', [1]],
     ['user:* -user:b*', [0]],
     ['NOT _exists_:user status:[100 TO 299]', [1]],
+    ['status:(>=500 OR [200 TO 299])', [0, 1, 2]],
+    ['user:""', [1, 3]],
+    ['-user:""', [0, 2]],
+    ['severity<=warn', [1, 3]],
   ];
   const range = { startTime: since, endTime: Date.now() + 60_000 };
   for (const [text, indexes] of cases) {
@@ -184,6 +188,9 @@ test('a query finds the same logs in every read', async () => {
     assert.deepEqual(logs.map(({ message }) => message).sort(), wanted, query);
     assert.equal((await service.histogram({ query, ...range })).total, wanted.length, query);
     assert.equal((await service.facet('host', { query })).total, wanted.length, query);
+    const stats = await service.read('/stats', { query, ...range });
+    const { rows } = stats.json<{ rows: { values: { count: number } }[] }>();
+    assert.equal(rows[0]?.values.count, wanted.length, query);
     const file = await service.read('/logs/export', { query });
     const lines = file.text.split('\n').filter((line) => line !== '');
     const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
