@@ -110,6 +110,28 @@ WHERE AccountId = {account:String} ORDER BY UnixMilli`,
     ]);
   });
 
+  test('merged parts store no bits for integers', async () => {
+    const owner = newOwner();
+    const receivedAtNanos = noon - 9n * dayNanos;
+    const series = Array.from({ length: 50 }, (_, number) => ({
+      name: `series_${number}`,
+      samples: Array.from({ length: 400 }, (_sample, i): [number, number] => [
+        noonMs + i,
+        number % 5 === 0 ? Math.sqrt(i + 2) : i,
+      ]),
+    }));
+    for (let turn = 0; turn < 2; turn += 1) {
+      await insert(metricBatch(series, { owner, receivedAtNanos }));
+      await mergeSamples(engine);
+    }
+    const kinds = await engine.store.connection.query<[string]>('control', {
+      sql: `SELECT serialization_kind FROM system.parts_columns
+WHERE active AND table = 'samples' AND column = 'Bits' AND partition = '20260323'`,
+      params: {},
+    });
+    assert.deepEqual(kinds, [['Sparse']]);
+  });
+
   test('rows of the layout before decimals read the same', async () => {
     const owner = newOwner();
     const values = [...specialBits, bitsOf(1.25), bitsOf(0.1)].map((bits) => {
