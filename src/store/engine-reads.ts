@@ -74,6 +74,8 @@ async function send(agent: Agent, read: EngineRead): Promise<IncomingMessage> {
   sent.once('timeout', () => {
     sent.destroy(new Error(`cannot read the engine: no answer for ${timeoutMs} ms`));
   });
+  // Also emitted while the answer is read, which then fails too.
+  sent.on('error', () => undefined);
   sent.end(statement.sql);
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   if (response.statusCode === 200) return response;
