@@ -50,7 +50,7 @@ const rounds = 9;
 const trialRounds = 3;
 const maxSettleMs = 900_000;
 /** Longer than Weir keeps replaced parts and VictoriaLogs keeps data in memory. */
-const stableMs = 75_000;
+const stableMs = 95_000;
 
 /** @param say called for each phase */
 export async function measurePeer(
