@@ -63,7 +63,7 @@ export interface Connection {
    * @throws AppError `unavailable` when too many of the account wait, or after 15 s
    */
   read<Row>(statement: Statement, context: QueryContext): Promise<Row[]>;
-  /** The result as bytes, in the format that the statement names, for values unfit for JSON. */
+  /** The result as bytes, in the format that the statement names; adds nothing to `scanned`. */
   readBytes(statement: Statement, context: QueryContext): Promise<Buffer>;
   /** Rows for Weir itself, out of turn. @param signal cancels the wait */
   query<Row>(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<Row[]>;
@@ -212,8 +212,7 @@ function openReads(
         if (engine !== undefined) return engine.bytes({ ...context, statement, pool, timeoutMs });
         const { sql: query, params: query_params } = statement;
         const request = { ...requestOf(context, unreachable), query, query_params };
-        const { stream, summary } = await client.exec(request);
-        if (context.scanned !== undefined) context.scanned.rows += Number(summary?.read_rows ?? 0);
+        const { stream } = await client.exec(request);
         return Buffer.concat(await stream.toArray());
       }),
     async close() {

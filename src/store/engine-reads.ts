@@ -31,8 +31,10 @@ export interface EngineReads {
 export function createEngineReads(agent: Agent): EngineReads {
   return {
     async rows<Row>(read: EngineRead) {
+      if (read.scanned !== undefined) {
+        return withScan(await send(agent, read, 'JSONCompact'), read.scanned);
+      }
       const response = await send(agent, read);
-      if (read.scanned !== undefined) addScan(read.scanned, response);
       const rows: Row[] = [];
       let rest: Buffer[] = [];
       for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -48,21 +50,23 @@ export function createEngineReads(agent: Agent): EngineReads {
       return rows;
     },
     async bytes(read) {
-      const response = await send(agent, read);
-      if (read.scanned !== undefined) addScan(read.scanned, response);
-      return bodyOf(response);
+      return bodyOf(await send(agent, read));
     },
   };
 }
 
 const newline = 0x0a;
 
-async function send(agent: Agent, read: EngineRead): Promise<IncomingMessage> {
+async function send(
+  agent: Agent,
+  read: EngineRead,
+  format = 'JSONCompactEachRow',
+): Promise<IncomingMessage> {
   const { statement, pool, accountId, signal, timeoutMs } = read;
   const sent = request({
     agent,
     method: 'POST',
-    path: `/?${toSearch(statement)}`,
+    path: `/?${toSearch(statement, format)}`,
     headers: {
       'X-Weir-Pool': pool,
       'Content-Length': Buffer.byteLength(statement.sql),
@@ -83,10 +87,10 @@ async function send(agent: Agent, read: EngineRead): Promise<IncomingMessage> {
 }
 
 /** Complete answers only: an error after the first row is an error. */
-function toSearch({ params, settings = {} }: Statement): string {
+function toSearch({ params, settings = {} }: Statement, format: string): string {
   const search = new URLSearchParams({
     wait_end_of_query: '1',
-    default_format: 'JSONCompactEachRow',
+    default_format: format,
   });
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value));
   for (const [name, value] of Object.entries(params)) {
@@ -118,9 +122,16 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(await response.toArray());
 }
 
-function addScan(scanned: Scan, { headers }: IncomingMessage): void {
-  const text = headers['x-clickhouse-summary'];
-  const summary = JSON.parse(typeof text === 'string' ? text : '{}') as Record<string, string>;
-  scanned.rows += Number(summary['read_rows'] ?? 0);
-  scanned.bytes += Number(summary['read_bytes'] ?? 0);
+interface WholeAnswer<Row> {
+  readonly data: Row[];
+  readonly statistics: { readonly rows_read: number; readonly bytes_read: number };
+}
+
+/** Only JSON has statistics; it is parsed as one text, too much for an export of large logs. */
+async function withScan<Row>(response: IncomingMessage, scanned: Scan): Promise<Row[]> {
+  const text = (await bodyOf(response)).toString();
+  const { data, statistics } = JSON.parse(text) as WholeAnswer<Row>;
+  scanned.rows += statistics.rows_read;
+  scanned.bytes += statistics.bytes_read;
+  return data;
 }

@@ -102,7 +102,12 @@ export function createKeptRows(
         const step = { scope: scopeOf(missing), limits: time.left() };
         try {
           const bytes = await connection.readBytes(compileKeptRows(placement, key, step), brief);
-          const pieces = [...known, ...toPieces(missing, decodeKeptRows(bytes))];
+          const rows = decodeKeptRows(bytes);
+          const pieces = [...known, ...toPieces(missing, rows)];
+          // Blocks beside them were read as well.
+          if (context.scanned !== undefined) {
+            context.scanned.rows += rows.reduce((sum, [, , , ticks]) => sum + ticks.length, 0);
+          }
           return { gap, rows: [], pieces, isKept: false };
         } catch (error) {
           if (exceededLimit(error) === undefined) throw error;
