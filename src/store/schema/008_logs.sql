@@ -1,5 +1,5 @@
 -- Filters of whole words with fewer false positives, under a new name, since those of existing parts have another size
--- (docs/decisions/036-larger-filters-of-words.md). Housekeeping builds them for existing parts, whose old ones are removed
+-- (docs/decisions/037-larger-filters-of-words.md). Housekeeping builds them for existing parts, whose old ones are removed
 -- in the background.
 
 ALTER TABLE {{table logs}}{{onCluster}}
