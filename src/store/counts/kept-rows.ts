@@ -74,11 +74,14 @@ export function createKeptRows(
   let size = 0;
   let listed: readonly LogPartRow[] = [];
 
-  const nameOf = ({ accountId, fields }: FieldsKey, { part, tick }: Piece) =>
-    [accountId, part, tick ?? 'all', ...fields.map(encodeURIComponent)].join(' ');
+  /** A part may be cut at steps of different lengths that begin at the same tick. */
+  const nameOf = ({ accountId, fields }: FieldsKey, { step }: Gap, { part, tick }: Piece) =>
+    [accountId, part, step ?? 'all', tick, ...fields.map(encodeURIComponent)].join(' ');
 
   function drop(name: string): void {
-    size -= kept.get(name)?.rows.size ?? 0;
+    const piece = kept.get(name);
+    if (piece === undefined) return;
+    size -= sizeOf(piece);
     kept.delete(name);
   }
 
@@ -86,7 +89,7 @@ export function createKeptRows(
     const known: KeptPiece[] = [];
     const missing: Piece[] = [];
     for (const piece of gap.pieces) {
-      const found = kept.get(nameOf(key, piece));
+      const found = kept.get(nameOf(key, gap, piece));
       if (found === undefined) missing.push(piece);
       else known.push(found);
     }
@@ -99,9 +102,10 @@ export function createKeptRows(
       if (gap.rows <= maxRowsOf(key)) {
         const { known, missing } = find(key, gap);
         if (missing.pieces.length === 0) return { gap, rows: [], pieces: known, isKept: true };
-        const step = { scope: scopeOf(missing), limits: time.left() };
+        const limits = { ...time.left(), maxBytesReturned: maxBytesPerRow * maxRowsOf(key) };
+        const read = compileKeptRows(placement, key, { scope: scopeOf(missing), limits });
         try {
-          const bytes = await connection.readBytes(compileKeptRows(placement, key, step), brief);
+          const bytes = await connection.readBytes(read, brief);
           const rows = decodeKeptRows(bytes);
           const pieces = [...known, ...toPieces(missing, rows)];
           // Blocks beside them were read as well.
@@ -117,11 +121,13 @@ export function createKeptRows(
       return { gap, rows, pieces: [], isKept: false };
     },
     keep(key, filled) {
-      for (const piece of filled.flatMap(({ pieces }) => pieces)) {
-        const name = nameOf(key, piece);
-        drop(name);
-        kept.set(name, piece);
-        size += piece.rows.size;
+      for (const { gap, pieces } of filled) {
+        for (const piece of pieces) {
+          const name = nameOf(key, gap, piece);
+          drop(name);
+          kept.set(name, piece);
+          size += sizeOf(piece);
+        }
       }
       for (const name of kept.keys()) {
         if (size <= maxSize) return;
@@ -137,12 +143,22 @@ export function createKeptRows(
   };
 }
 
+/** Of a piece without rows, in units of 8 bytes. */
+const emptySize = 150;
+
+function sizeOf({ rows }: KeptPiece): number {
+  return emptySize + rows.size;
+}
+
 function scopeOf({ step, pieces }: Gap): Scope {
   const parts = [...new Set(pieces.map(({ part }) => part))];
   if (step === undefined) return { parts };
   const ticks = new Set(pieces.flatMap(({ tick }) => tick ?? []));
   return { parts, times: { step, ticks: [...ticks].sort((a, b) => a - b) } };
 }
+
+/** A time and a share of the values; the estimate is an average over the steps of a part. */
+const maxBytesPerRow = 16;
 
 /** A group of rows takes as much to transfer as many rows, and with more fields each is one. */
 function maxRowsOf({ fields }: FieldsKey): number {
