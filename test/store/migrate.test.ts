@@ -126,10 +126,15 @@ test('filters of words of another size replace those of existing parts, and no s
   assert.deepEqual(await builtIndexes(), ['message_tokens']);
   const phrase = '-19990 in the';
 
+  // As after a stop while housekeeping builds indexes.
+  await insertLogs(engine.store, 3, 'other');
+  await run('SYSTEM STOP MERGES weir.logs');
+  await run('ALTER TABLE weir.logs MATERIALIZE INDEX message_tokens SETTINGS mutations_sync = 0');
   await migrateTo('008_logs.sql');
-  assert.equal(await countPhrase(phrase), '1');
+  await run('SYSTEM START MERGES weir.logs');
+  assert.equal(await countPhrase(phrase), '2');
   await createSearchIndexes(engine.store).build();
-  assert.equal(await countPhrase(phrase), '1');
+  assert.equal(await countPhrase(phrase), '2');
   const built = await builtIndexes();
   assert.ok(built.includes('message_words') && !built.includes('message_tokens'), built.join());
 });
