@@ -25,9 +25,9 @@ export class Windows {
   /** Of each step: floats from `from` to before `to`. */
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** Of all windows together: one float may be in many. */
+  /** Total over all windows; one float may be in many. */
   readonly floats: number;
-  /** The floats of which they are windows. */
+  /** The series: floats from `first` to before `end`. */
   readonly first: number;
   readonly end: number;
   readonly #times: Float64Array;
@@ -102,7 +102,7 @@ export function extrapolation(seconds: number, average: number): number {
   return seconds >= average * 1.1 ? average / 2 : seconds;
 }
 
-/** Of windows that are kept for further series, 32 bytes each. */
+/** Total steps of cached windows, 32 bytes each. */
 const mostSteps = 250_000;
 
 export class SharedWindows {

@@ -243,7 +243,7 @@ export function negated(query: Query): Query {
   return query.kind === 'not' ? query.item : { kind: 'not', item: query };
 }
 
-/** What a key or a bound says, in quotes or with escapes. */
+/** The text of a key or bound, without its quotes or escapes. */
 export function readLiteral(written: string): string {
   return isPhrase(written) ? unquoted(written) : toPattern(written, false)[0]!;
 }

@@ -16,7 +16,7 @@ export interface EngineRead {
   readonly accountId?: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
-  /** What the statement reads is added. */
+  /** Incremented by what the statement reads. */
   readonly scanned?: Scan | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Functions of a range that are asked for most, over series of floats: all steps of a series in one
- * loop, where a call for each step costs more than its result.
+ * The most used range functions over series of floats. All steps of a series are computed in one
+ * loop, since a call for each step costs more than its result.
  */
 import type { SampleRange } from '../../model/metric-plan.ts';
 import { roundingLoss } from '../histogram/kahan.ts';
@@ -17,7 +17,7 @@ export interface ColumnTarget {
   readonly exact: ExactSums;
 }
 
-/** @returns false where it would take too long at once, and has changed nothing */
+/** @returns false if it would block for too long; then nothing has changed */
 export type Column = (
   series: Pick<SampleRange, 'values'>,
   windows: Windows,
@@ -36,7 +36,7 @@ export const columns: ReadonlyMap<string, Column> = new Map<string, Column>([
   ['count_over_time', counts],
 ]);
 
-/** Milliseconds of additions or comparisons. */
+/** Added or compared at once, which takes milliseconds. */
 const mostFloats = 1_000_000;
 
 /** Extrapolated to the bounds of the range, of counters at most to where they would be zero. */
@@ -128,7 +128,7 @@ function extremes(sign: 1 | -1): Column {
     for (let step = 0; step < from.length; step++) {
       const high = to[step]!;
       if (from[step] === high) continue;
-      // The best of the window before is sought again once it has left.
+      // Search again once the best value has left the window.
       if (best < from[step]!) next = best = from[step]!;
       for (; next < high; next++) {
         const known = values[best]!;

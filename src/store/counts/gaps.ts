@@ -1,4 +1,4 @@
-/** What counts in memory answer of a query, and the gaps that are left to rows. */
+/** Splits a query into parts that counts in memory answer, and gaps that need rows. */
 import type { LogFilter } from '../../model/plan.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
@@ -21,8 +21,8 @@ export function keysOf({ filter, fields }: CountQuery) {
 }
 
 /**
- * What rows of a query are kept by: also by severity and service, so that other questions about the
- * same range find them.
+ * The fields by which rows of a query are kept. Severity and service are among them, so that other
+ * queries of the same range find the rows.
  */
 export function keptKey({ filter, fields }: CountQuery): FieldsKey {
   const all = withService([...new Set<CountField>(['severity', ...fields.flat()])]);

@@ -1,8 +1,8 @@
 /**
- * Times and values of rows that a read needed beside the counts, in memory: of steps that its range
- * or buckets cut, and of parts that are not counted. Parts never change, so neither do their rows;
- * those of a range that is asked again, or of one that moved by less than a step, need no
- * statement. What was used longest ago goes first.
+ * Caches times and values of rows that a read needed beside the counts: of steps that its range or
+ * buckets cut, and of parts that are not counted. Parts never change, so neither do their rows; a
+ * read of the same range, or of one that moved by less than a step, needs no statement. Evicts the
+ * least recently used first.
  */
 import type { Connection, QueryContext } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';

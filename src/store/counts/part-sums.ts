@@ -18,9 +18,9 @@ import { type Ticks, ticksOf } from './ticks.ts';
 import { createUnaskedKeys, type UnaskedKeys, usualKeys } from './unasked-keys.ts';
 
 export interface Sums<Row> {
-  /** For each list of fields of the query, counts of parts and of pieces of them. */
+  /** Counts of parts and pieces, for each list of fields of the query. */
   readonly counts: readonly (readonly CountedPart[])[];
-  /** Of what is left. */
+  /** Rows of the store for what the counts lack. */
   readonly rows: readonly Row[];
 }
 

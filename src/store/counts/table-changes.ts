@@ -14,7 +14,7 @@ export interface TableChanges {
   stamp(): number | undefined;
 }
 
-/** Of a store with other writers. */
+/** For a store with other writers. */
 export const unknownChanges: TableChanges = { stamp: () => undefined };
 
 /** A statement that failed may take effect until its time limit. */

@@ -22,7 +22,7 @@ const member = { stream: 0, values: 1 } as const;
 const streamTable = createKeyTable(Object.keys(member));
 /** Levels of values that are not labels. */
 const maxDepth = 16;
-/** As of clients of the API before version 1, whose entries are elsewhere. */
+/** For clients of the API before version 1, which send `entries` instead. */
 const noValues =
   'cannot find "values" in a stream: send {"stream": {…}, "values": [["<ns>", "<line>"], …]}';
 
