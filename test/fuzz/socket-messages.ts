@@ -52,15 +52,17 @@ export function syslogMessages(random: Random, records: number): Buffer {
 
 /** The messages of a connection must not depend on how its bytes arrive. */
 export function framesOf(input: Buffer): string[] {
-  const split = (at: number) => {
+  const split = (bytes: number) => {
     const reader = new SyslogFrames(100);
-    const parts = [input.subarray(0, at), input.subarray(at)];
-    const frames = parts.flatMap((part) => reader.push(part));
+    const frames: Buffer[] = [];
+    for (let at = 0; at < input.length; at += bytes) {
+      frames.push(...reader.push(input.subarray(at, at + bytes)));
+    }
     assert.ok(reader.partialBytes <= 120, `${reader.partialBytes} bytes are kept`);
     return [...frames, reader.end() ?? ''].map((frame) => frame.toString('latin1'));
   };
   const whole = split(input.length);
-  assert.deepEqual(split(input.length >> 1), whole);
+  for (const bytes of [1, 7, 150]) assert.deepEqual(split(bytes), whole);
   return whole;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Splits a syslog connection into messages: octet-counted, or ended by a line break or NUL
- * (RFC 6587), told apart for each message. Memory is bounded by the longest message.
+ * (RFC 6587), told apart for each message. Memory is bounded by the longest message. NUL ends
+ * a message without a look at the byte after it: Python's SysLogHandler sends that much later.
  */
 
 const newline = 0x0a;
@@ -17,8 +18,15 @@ export class SyslogFrames {
   #skipBytes = 0;
   /** The rest of a cut line is still to come. */
   #isSkippingLine = false;
-  /** After a message that ended with NUL: line breaks are in messages, as in stacks of Python. */
-  #endsWithNul = false;
+  /** Where the search for the end of a line goes on. */
+  #searched = 0;
+  /** The next ones in what is read: not searched again for each line. */
+  #lineBreak = -1;
+  #nul = -1;
+  /** A message with a priority was seen: NUL ends messages. In other text it is a byte like any. */
+  #hasPriorities = false;
+  /** The message follows NUL: line breaks are within it, as in stacks of Python. */
+  #keepsLineBreaks = false;
 
   /** @param maxBytes a longer message is cut to one byte more, by which its reader knows */
   constructor(maxBytes: number) {
@@ -34,13 +42,17 @@ export class SyslogFrames {
   push(chunk: Buffer): Buffer[] {
     const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const frames: Buffer[] = [];
+    this.#lineBreak = -1;
+    this.#nul = -1;
     let at = this.#skip(data);
-    for (let next = at; next >= 0 && at < data.length; ) {
-      next = this.#read(data, at, frames);
-      if (next >= 0) at = next;
+    while (at < data.length && !this.#isSkippingLine) {
+      const next = this.#read(data, at, frames);
+      if (next < 0) break;
+      at = next;
     }
     // A copy: a part of a read would keep all of it in memory.
     this.#rest = at < data.length ? Buffer.from(data.subarray(at)) : nothing;
+    this.#searched = Math.max(0, this.#searched - at);
     return frames;
   }
 
@@ -48,14 +60,14 @@ export class SyslogFrames {
   end(): Buffer | undefined {
     const line = this.#rest;
     this.#rest = nothing;
-    return line.length > 0 && countAt(line, 0) === 'line' ? line : undefined;
+    const isLine = line.length > 0 && !this.#isSkippingLine && countAt(line, 0) === 'line';
+    return isLine ? line : undefined;
   }
 
   #skip(data: Buffer): number {
     if (this.#isSkippingLine) {
-      const end = this.#endOfLine(data, 0);
-      this.#isSkippingLine = end < 0;
-      return end < 0 ? data.length : end + 1;
+      this.#isSkippingLine = !this.#findEnd(data, 0);
+      return this.#searched;
     }
     const skipped = Math.min(this.#skipBytes, data.length);
     this.#skipBytes -= skipped;
@@ -65,7 +77,10 @@ export class SyslogFrames {
   /** @returns the position after the message, or -1 if its end is missing */
   #read(data: Buffer, at: number, frames: Buffer[]): number {
     // Ends of lines, also after a counted message.
-    if (data[at]! <= space) return at + 1;
+    if (data[at]! <= space) {
+      this.#keepsLineBreaks = data[at] === 0;
+      return at + 1;
+    }
     const counted = countAt(data, at);
     if (counted === 'incomplete') return -1;
     return counted === 'line'
@@ -83,36 +98,49 @@ export class SyslogFrames {
   }
 
   #readLine(data: Buffer, at: number, frames: Buffer[]): number {
-    const end = this.#endOfLine(data, at);
+    // The second byte tells whether it has a priority.
+    if (data.length < at + 2) return -1;
+    const hasPriority = beginsMessage(data, at) === true;
+    this.#hasPriorities ||= hasPriority;
+    this.#keepsLineBreaks &&= hasPriority;
+    const hasEnd = this.#findEnd(data, at);
+    const end = this.#searched;
     const cutAt = at + this.#maxBytes + 1;
-    if (end < 0 && data.length < cutAt) return -1;
-    this.#isSkippingLine = end < 0;
-    const stop = end < 0 ? data.length : end;
-    frames.push(data.subarray(at, Math.min(stop, cutAt)));
-    return end < 0 ? stop : end + 1;
+    if (!hasEnd && end < cutAt) return -1;
+    this.#isSkippingLine = !hasEnd;
+    frames.push(data.subarray(at, Math.min(end, cutAt)));
+    return end;
   }
 
-  /** @returns -1 if the end is missing */
-  #endOfLine(data: Buffer, at: number): number {
-    let lineBreak = data.indexOf(newline, at);
-    // Not beyond the line: else each of many lines would read all of the rest.
-    const nul = this.#endsWithNul
-      ? data.indexOf(0, at)
-      : data.subarray(0, lineBreak < 0 ? data.length : lineBreak).indexOf(0, at);
-    if (this.#endsWithNul) {
-      const last = nul < 0 ? data.length : nul;
-      while (lineBreak >= 0 && !beginsMessage(data, lineBreak + 1)) {
-        lineBreak = data.subarray(0, last).indexOf(newline, lineBreak + 1);
-      }
+  /** Searches up to the end of the line. @returns false if it is missing, or the bytes after it */
+  #findEnd(data: Buffer, at: number): boolean {
+    let isEnd: boolean | undefined = false;
+    let end = this.#nextDelimiter(data, Math.max(at, this.#searched));
+    for (; end < data.length; end = this.#nextDelimiter(data, end + 1)) {
+      if (end === this.#nul) isEnd = this.#hasPriorities;
+      else isEnd = !this.#keepsLineBreaks || beginsMessage(data, end + 1);
+      if (isEnd !== false) break;
     }
-    if (nul < 0 || (lineBreak >= 0 && lineBreak < nul)) return lineBreak;
-    this.#endsWithNul = true;
-    return nul;
+    this.#searched = end;
+    return isEnd === true;
+  }
+
+  #nextDelimiter(data: Buffer, at: number): number {
+    if (this.#lineBreak < at) this.#lineBreak = indexOrEnd(data, newline, at);
+    if (this.#nul < at) this.#nul = indexOrEnd(data, 0, at);
+    return Math.min(this.#lineBreak, this.#nul);
   }
 }
 
-function beginsMessage(data: Buffer, at: number): boolean {
-  return data[at] === less && isDigit(data[at + 1]);
+function indexOrEnd(data: Buffer, byte: number, at: number): number {
+  const index = data.indexOf(byte, at);
+  return index < 0 ? data.length : index;
+}
+
+/** @returns undefined if bytes are missing */
+function beginsMessage(data: Buffer, at: number): boolean | undefined {
+  if (at < data.length && data[at] !== less) return false;
+  return at + 1 < data.length ? isDigit(data[at + 1]) : undefined;
 }
 
 interface Count {
