@@ -6,6 +6,7 @@
 import { unescape } from '../../codec/json-scanner.ts';
 import { toTag, wireType } from '../../codec/protobuf-wire.ts';
 import { Integer64 } from './json-number.ts';
+import { maxAttributes } from './attribute-set.ts';
 import { createObjectKeys, type JsonReader, misspeltKey, noMoreKeys } from './json-reader.ts';
 import { logWarnings, TextSlot, timeKeys, type WarningCounts } from './log-record.ts';
 import type { MessageBuilder } from './message-builder.ts';
@@ -48,6 +49,8 @@ const severityNumbers: ReadonlyMap<string, number> = new Map([
 ]);
 
 export class JsonFields {
+  /** Attributes of the current message. */
+  attributes = 0;
   readonly #reader: JsonReader;
   readonly #builder: MessageBuilder;
   readonly #warnings: WarningCounts;
@@ -70,6 +73,12 @@ export class JsonFields {
   refuse(): void {
     if (!this.#reader.isNull()) this.#warnings.add(logWarnings.wrongType);
     this.#reader.skip();
+  }
+
+  /** Counts an attribute. @returns whether the reader leaves it out */
+  isLeftOut(): boolean {
+    this.attributes += 1;
+    return this.attributes > maxAttributes;
   }
 
   /** Copies the value at the cursor to a field. */
@@ -172,12 +181,14 @@ export class JsonFields {
   #keepTime(key: Buffer): void {
     const builder = this.#builder;
     this.#warnings.add(logWarnings.timeForm);
-    const attribute = builder.open(toTag(recordAttributes, wireType.bytes), 5);
-    builder.bytes(1, key, 0, key.length);
-    const value = builder.open(toTag(2, wireType.bytes), 5);
-    this.#writeToken(1);
-    builder.close(value, 5);
-    builder.close(attribute, 5);
+    const attribute = builder.open(toTag(recordAttributes, wireType.bytes), 1);
+    if (!this.isLeftOut()) {
+      builder.bytes(1, key, 0, key.length);
+      const value = builder.open(toTag(2, wireType.bytes), 1);
+      this.#writeToken(1);
+      builder.close(value, 1);
+    }
+    builder.close(attribute, 1);
   }
 
   #writeToken(number: number): void {

@@ -20,6 +20,10 @@ export class MessageBuilder {
     this.#bytes = Buffer.allocUnsafe(size);
   }
 
+  get length(): number {
+    return this.#at;
+  }
+
   /** Begins a message. @returns the position of its content, for `close` */
   open(tag: number, lengthBytes: LengthBytes): number {
     this.#reserve(fieldBytes);
@@ -28,8 +32,14 @@ export class MessageBuilder {
     return this.#at;
   }
 
+  /** An empty message takes two bytes: in JSON it may have been one digit and a comma. */
   close(start: number, lengthBytes: LengthBytes): void {
     const length = this.#at - start;
+    if (length === 0) {
+      this.#at = start - lengthBytes;
+      this.#bytes[this.#at++] = 0;
+      return;
+    }
     if (lengthBytes === 5) return this.#writeLength(start, length);
     if (length < 128) {
       this.#bytes[start - 1] = length;

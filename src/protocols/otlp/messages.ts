@@ -33,6 +33,8 @@ export interface Field {
   readonly number: number;
   readonly type: FieldType | Message;
   readonly isList: boolean;
+  /** Whether it replaces what its message contains so far: the last value counts. */
+  readonly isExclusive: boolean;
 }
 
 export interface Message {
@@ -41,52 +43,62 @@ export interface Message {
   readonly fields: readonly Field[];
   /** Whether it contains log records or data points. */
   readonly isAroundRecords: boolean;
+  /** Whether it has attributes, whose number and elements are limited per message. */
+  readonly hasAttributes: boolean;
   /** Written for its length: 1 if it is mostly short and not nested, else 5. */
   readonly lengthBytes: LengthBytes;
 }
 
 type Shape = Readonly<Record<string, Field>>;
 
-const one = (number: number, type: Field['type']): Field => ({ number, type, isList: false });
-const many = (number: number, type: Field['type']): Field => ({ number, type, isList: true });
+const one = (number: number, type: Field['type']): Field => ({
+  number,
+  type,
+  isList: false,
+  isExclusive: false,
+});
+const many: typeof one = (...parts) => ({ ...one(...parts), isList: true });
+const oneOf: typeof one = (...parts) => ({ ...one(...parts), isExclusive: true });
 /** @param former keys of older versions; treated as misspelt */
 const message = (shape: Shape, former: readonly string[] = []): Message => ({
   keys: createObjectKeys(Object.keys(shape), former),
   fields: Object.values(shape),
   isAroundRecords: false,
+  hasAttributes: false,
   lengthBytes: 5,
 });
 const around: typeof message = (...parts) => ({ ...message(...parts), isAroundRecords: true });
+const owner: typeof message = (...parts) => ({ ...message(...parts), hasAttributes: true });
 const small = (shape: Shape): Message => ({ ...message(shape), lengthBytes: 1 });
 
 const valueShape = (value: Message, entry: Message): Shape => ({
-  stringValue: one(1, 'text'),
-  boolValue: one(2, 'bool'),
-  intValue: one(3, 'int64'),
-  doubleValue: one(4, 'double'),
-  arrayValue: one(5, message({ values: many(1, value) })),
-  kvlistValue: one(6, message({ values: many(1, entry) })),
-  bytesValue: one(7, 'bytes'),
+  stringValue: oneOf(1, 'text'),
+  boolValue: oneOf(2, 'bool'),
+  intValue: oneOf(3, 'int64'),
+  doubleValue: oneOf(4, 'double'),
+  arrayValue: oneOf(5, message({ values: many(1, value) })),
+  kvlistValue: oneOf(6, message({ values: many(1, entry) })),
+  bytesValue: oneOf(7, 'bytes'),
   stringValueStrindex: one(8, 'uint32'),
 });
 /** The indices refer to a string table, which only profiles have. */
 const entryShape = (value: Message): Shape => ({
   key: one(1, 'text'),
-  value: one(2, value),
+  value: oneOf(2, value),
   keyStrindex: one(3, 'uint32'),
 });
 /** An `AnyValue` in an array or map. Contains itself, so that it is completed below. */
 export const nestedValue = message({});
 Object.assign(nestedValue, message(valueShape(nestedValue, message(entryShape(nestedValue)))));
-const nestedEntry = message(entryShape(nestedValue));
+export const nestedEntry = message(entryShape(nestedValue));
 const anyValue = small(valueShape(nestedValue, nestedEntry));
-const keyValue = small(entryShape(anyValue));
+export const keyValue = small(entryShape(anyValue));
 
-const resource = message({
+const resource = owner({
   attributes: many(1, keyValue),
   droppedAttributesCount: one(2, 'uint32'),
 });
-const scope = message({
+const scope = owner({
   name: one(1, 'text'),
   version: one(2, 'text'),
   attributes: many(3, keyValue),
@@ -95,7 +107,7 @@ const scope = message({
 
 /** Of the attributes of a log record. */
 export const recordAttributes = 6;
-const logRecord = message({
+const logRecord = owner({
   timeUnixNano: one(1, 'time'),
   severityNumber: one(2, 'severityNumber'),
   severityText: one(3, 'text'),
@@ -124,7 +136,7 @@ export const logsRequest = around({
   resourceProfiles: one(0, 'notLogs'),
 });
 
-const exemplar = message({
+const exemplar = owner({
   timeUnixNano: one(2, 'fixed64'),
   asDouble: one(3, 'double'),
   spanId: one(4, 'spanId'),
@@ -135,7 +147,7 @@ const exemplar = message({
 const times = { startTimeUnixNano: one(2, 'fixed64'), timeUnixNano: one(3, 'fixed64') };
 const distribution = { ...times, count: one(4, 'fixed64'), sum: one(5, 'double') };
 
-const numberPoint = message({
+const numberPoint = owner({
   ...times,
   asDouble: one(4, 'double'),
   exemplars: many(5, exemplar),
@@ -143,7 +155,7 @@ const numberPoint = message({
   attributes: many(7, keyValue),
   flags: one(8, 'uint32'),
 });
-const histogramPoint = message({
+const histogramPoint = owner({
   ...distribution,
   bucketCounts: many(6, 'fixed64'),
   explicitBounds: many(7, 'double'),
@@ -154,7 +166,7 @@ const histogramPoint = message({
   max: one(12, 'double'),
 });
 const buckets = message({ offset: one(1, 'sint32'), bucketCounts: many(2, 'uint64') });
-const exponentialPoint = message({
+const exponentialPoint = owner({
   attributes: many(1, keyValue),
   ...distribution,
   scale: one(6, 'sint32'),
@@ -167,7 +179,7 @@ const exponentialPoint = message({
   max: one(13, 'double'),
   zeroThreshold: one(14, 'double'),
 });
-const summaryPoint = message({
+const summaryPoint = owner({
   ...distribution,
   quantileValues: many(6, message({ quantile: one(1, 'double'), value: one(2, 'double') })),
   attributes: many(7, keyValue),

@@ -13,8 +13,8 @@ import { createReplies } from './reply.ts';
 
 /** The body as sent, inflated, and its rows twice while they are appended to the queue. */
 const heapBytesPerBodyByte = 5;
-/** Also JSON as protobuf. */
-const heapBytesPerHttpByte = heapBytesPerBodyByte + 1;
+/** Also JSON as protobuf, in a buffer that doubles if times that are no numbers take more bytes. */
+const heapBytesPerHttpByte = heapBytesPerBodyByte + 2;
 
 const replies = createReplies({ noun: 'log record', rejected: 'rejectedLogRecords' });
 

@@ -6,7 +6,7 @@ import type { DecodeContext } from '../../../model/protocol.ts';
 import { toProtobuf } from '../json-to-protobuf.ts';
 import { WarningCounts } from '../log-record.ts';
 import { metricsRequest } from '../messages.ts';
-import type { MetricsOptions, MetricsParts } from './point-reader.ts';
+import { maxMessageBytes, type MetricsOptions, type MetricsParts } from './point-reader.ts';
 import { MetricsRequest } from './request-reader.ts';
 
 type MetricsDecoder = (
@@ -42,7 +42,10 @@ function toDecoding(slices: Generator<undefined, MetricsRequest>): Decoding {
 
 function* decodeJson(body: Buffer, parts: MetricsParts): Generator<undefined, MetricsRequest> {
   const { warnings, context } = parts;
-  const message = yield* toProtobuf(body, metricsRequest, warnings, context.limits);
+  const { maxDepth } = context.limits;
+  // So few bytes bound the elements as well.
+  const rewriteLimits = { maxDepth, maxMessageBytes, maxElements: Infinity };
+  const message = yield* toProtobuf(body, metricsRequest, warnings, rewriteLimits);
   return yield* decodeProtobuf(message, parts);
 }
 

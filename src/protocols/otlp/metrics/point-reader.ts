@@ -137,9 +137,8 @@ export class PointReader {
   #readPoint(metric: Metric, owner: Owner, end: number): Fault | undefined {
     const wire = this.#wire;
     const point = this.#point;
-    const bytesOfPoint = end - wire.at;
-    if (bytesOfPoint > maxMessageBytes) {
-      return { reason: 'data point too large', example: `${bytesOfPoint} bytes` };
+    if (end - wire.at > maxMessageBytes) {
+      return { reason: 'data point too large', example: `more than ${maxMessageBytes} bytes` };
     }
     point.clear();
     point.read(wire, metric.kind, end);
