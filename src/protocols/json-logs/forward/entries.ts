@@ -1,4 +1,5 @@
 /** The entries of Forward messages, in any of the modes of the protocol. */
+import { isUtf8 } from 'node:buffer';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
@@ -9,6 +10,7 @@ import { bytesAt, elementsOf, Head, headAt, malformed, skipValue } from './msgpa
 import { RecordSlots } from './record-slots.ts';
 
 interface Message {
+  /** UTF-8; other bytes are repaired. */
   readonly tag: Buffer;
   /** Elements after the tag. */
   readonly rest: readonly number[];
@@ -22,7 +24,11 @@ function readMessage(bytes: Buffer, at: number): Message {
   if (tag === undefined || rest.length === 0) {
     throw malformed(at, 'a message must be an array that begins with a tag');
   }
-  return { tag, rest, options: optionsOf(bytes, rest.at(-1)!, rest.length) };
+  return { tag: repaired(tag), rest, options: optionsOf(bytes, rest.at(-1)!, rest.length) };
+}
+
+function repaired(text: Buffer): Buffer {
+  return isUtf8(text) ? text : Buffer.from(text.toString());
 }
 
 /** The options are the last element; a record of the Message mode is not. */
