@@ -16,7 +16,7 @@ const chunk = (text: string) => Buffer.alloc(mebibyte, text);
 /** Endless messages are cut: more is sent than memory may grow. Short ones cost time. */
 const sentBytes = { long: 512 * mebibyte, short: 16 * mebibyte };
 const connections = 4;
-/** Of all connections: what is in flight of each, and garbage until it is collected. */
+/** Of all connections: what is in flight of each, and garbage of them until it is collected. */
 const maxGrowthBytes = 256 * mebibyte;
 
 interface Flood {
@@ -81,9 +81,11 @@ suite('messages without an end', { skip: process.platform !== 'linux' && 'it nee
         return [`--${name}-receiver`, receivers[kind].receiverId];
       }),
     );
-    idleBytes = memoryBytes(sockets.service.process.pid, 'VmRSS');
+    idleBytes = residentBytes();
   });
   after(() => sockets?.service.stop());
+
+  const residentBytes = () => memoryBytes(sockets.service.process.pid, 'VmRSS');
 
   /** Ends when all is sent, or when Weir closes the connection. */
   async function send({ setting, head, body, isShort }: Flood): Promise<void> {
@@ -102,15 +104,27 @@ suite('messages without an end', { skip: process.platform !== 'linux' && 'it nee
 
   for (const flood of floods) {
     test(flood.name, async () => {
+      const beforeBytes = residentBytes();
       const { peakBytes, pings } = await watch(sockets.service, () =>
         Promise.all(Array.from({ length: connections }, () => send(flood))),
       );
       assert.deepEqual([...pings.keys()], [202], 'each small request must be accepted');
-      const growth = peakBytes - idleBytes;
+      const growth = peakBytes - beforeBytes;
       assert.ok(growth <= maxGrowthBytes, `memory grew by ${growth} bytes`);
       await until(async () => (await sockets.service.metric('weir_socket_connections')) === 0, {
         what: 'the connections to be closed',
       });
     });
   }
+
+  test('memory is released', async () => {
+    await until(
+      async () => {
+        // Garbage is collected only under some load.
+        await sockets.service.postLogs({ message: 'ping' });
+        return residentBytes() - idleBytes <= maxGrowthBytes;
+      },
+      { what: 'memory to be released', timeoutMs: 60_000 },
+    );
+  });
 });
