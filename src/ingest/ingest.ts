@@ -73,7 +73,7 @@ export function createIngest(parts: IngestParts): Ingest {
     async answerStatus(request, protocol, route) {
       const sender = toSender(request);
       const target = request.target ?? noTarget;
-      if (route.needsNoToken) return route.answer(target, noBody);
+      if (route.isPublic) return route.answer(target, noBody);
       try {
         const { admission } = parts;
         const { receiver } = await permit(admission, request, { protocol, sender });

@@ -159,7 +159,7 @@ export interface StatusRoute {
   /** Below the receiver's address, or with a leading slash at the root. */
   readonly path: string;
   /** Answered without a token, such as a health check. */
-  readonly needsNoToken?: true;
+  readonly isPublic?: true;
   /** @throws AppError `malformed` */
   answer(target: RequestTarget, body: Buffer): Reply;
 }

@@ -18,7 +18,6 @@ import type {
 } from '../../src/model/plan.ts';
 import { countDefaults } from '../../src/store/counts/count-cache.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
-import { createLogReader } from '../../src/store/log-reader.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { byStep } from '../../src/store/sql/part-counts.ts';
 import type { Statement } from '../../src/store/sql/statement.ts';
@@ -27,6 +26,7 @@ import { type EngineStore, generousLimits, onCluster, openEngineStore } from './
 import { localToken } from './local-token.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
+import { uncountedReader } from './uncounted-reader.ts';
 import { watchedReads } from './watched-reads.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
@@ -193,7 +193,7 @@ const eager = {
 };
 let reader: ReaderParts;
 let counted: CountedReads;
-let plain: ReturnType<typeof createLogReader>;
+let plain: ReturnType<typeof uncountedReader>;
 let sequence = 0n;
 
 async function insert(rows: number): Promise<void> {
@@ -217,13 +217,7 @@ before(async () => {
   const { connection, events } = engine.store;
   reader = { connection, database: 'weir', events, limits: generousLimits };
   counted = createCountedReads(reader, eager);
-  plain = createLogReader({
-    ...reader,
-    floor: { nanos: () => 0n, lower: () => undefined },
-    spreads: { of: async () => undefined },
-    counted: undefined,
-    recent: undefined,
-  });
+  plain = uncountedReader(reader);
   for (const rows of [3_000, 2_000, 1_000]) await insert(rows);
 });
 after(async () => {

@@ -12,7 +12,6 @@ import type {
 import { countDefaults } from '../../src/store/counts/count-cache.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import { trackChanges } from '../../src/store/counts/table-changes.ts';
-import { createLogReader } from '../../src/store/log-reader.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { byStep } from '../../src/store/sql/part-counts.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
@@ -20,6 +19,7 @@ import { until } from '../harness/until.ts';
 import { localToken } from './local-token.ts';
 import { severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
+import { uncountedReader } from './uncounted-reader.ts';
 import { watchedReads } from './watched-reads.ts';
 
 const startMs = Date.parse('2026-03-01T00:00:00Z');
@@ -33,7 +33,7 @@ const signal = AbortSignal.timeout(300_000);
 let engine: EngineStore;
 let tracked: ReturnType<typeof trackChanges>;
 let own: CountedReads;
-let plain: ReturnType<typeof createLogReader>;
+let plain: ReturnType<typeof uncountedReader>;
 let sequence = 0n;
 const statements: string[] = [];
 
@@ -73,13 +73,7 @@ before(async () => {
     followEveryMs: 3_600_000,
   };
   own = createCountedReads({ ...reader, connection: tracked.connection }, options, tracked.changes);
-  plain = createLogReader({
-    ...reader,
-    floor: { nanos: () => 0n, lower: () => undefined },
-    spreads: { of: async () => undefined },
-    counted: undefined,
-    recent: undefined,
-  });
+  plain = uncountedReader(reader);
   for (const rows of [3_000, 2_000, 1_000]) await insert(rows);
   const whole: FacetsPlan = { filter, fields: ['host'], topK: 1 };
   await until(() => own.facets(whole, context), { what: 'counts' });

@@ -32,8 +32,8 @@ export const columns: ReadonlyMap<string, Column> = new Map<string, Column>([
   ['avg_over_time', sums({ isMean: true })],
   ['max_over_time', extremes(1)],
   ['min_over_time', extremes(-1)],
-  ['last_over_time', lastValues],
-  ['count_over_time', counts],
+  ['last_over_time', eachWindow((values, _from, to) => values[to - 1]!)],
+  ['count_over_time', eachWindow((_values, from, to) => to - from)],
 ]);
 
 /** Added or compared at once, which takes milliseconds. */
@@ -141,28 +141,15 @@ function extremes(sign: 1 | -1): Column {
   };
 }
 
-function lastValues(
-  { values }: Pick<SampleRange, 'values'>,
-  { from, to }: Windows,
-  { cells: { kinds, floats } }: ColumnTarget,
-): boolean {
-  for (let step = 0; step < from.length; step++) {
-    if (from[step] === to[step]) continue;
-    kinds[step] = kind.float;
-    floats[step] = values[to[step]! - 1]!;
-  }
-  return true;
-}
-
-function counts(
-  _series: unknown,
-  { from, to }: Windows,
-  { cells: { kinds, floats } }: ColumnTarget,
-): boolean {
-  for (let step = 0; step < from.length; step++) {
-    if (from[step] === to[step]) continue;
-    kinds[step] = kind.float;
-    floats[step] = to[step]! - from[step]!;
-  }
-  return true;
+function eachWindow(
+  valueOf: (values: SampleRange['values'], from: number, to: number) => number,
+): Column {
+  return ({ values }, { from, to }, { cells: { kinds, floats } }) => {
+    for (let step = 0; step < from.length; step++) {
+      if (from[step] === to[step]) continue;
+      kinds[step] = kind.float;
+      floats[step] = valueOf(values, from[step]!, to[step]!);
+    }
+    return true;
+  };
 }

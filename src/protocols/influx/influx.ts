@@ -71,7 +71,7 @@ function statusRoutesBelow(path: string): StatusRoute[] {
     {
       methods: ['GET', 'HEAD'],
       path: `${path}/ping`,
-      needsNoToken: true,
+      isPublic: true,
       answer: () => ({
         status: 204,
         contentType: undefined,

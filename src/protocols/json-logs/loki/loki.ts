@@ -90,7 +90,7 @@ function readyRoute(path: string): StatusRoute {
   return {
     methods: ['GET', 'HEAD'],
     path,
-    needsNoToken: true,
+    isPublic: true,
     answer: () => ({ status: 200, contentType: plainText, body: 'ready\n' }),
   };
 }

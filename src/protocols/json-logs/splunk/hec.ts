@@ -167,14 +167,14 @@ function statusRoutesBelow(path: string): StatusRoute[] {
   const health = (suffix: string): StatusRoute => ({
     methods: ['GET', 'HEAD'],
     path: `${path}/health${suffix}`,
-    needsNoToken: true,
+    isPublic: true,
     answer: () => toReply(200, { text: 'HEC is healthy', code: 17 }),
   });
   // Docker asks whether its address takes events before it starts a container.
   const check: StatusRoute = {
     methods: ['OPTIONS'],
     path: `${path}/event/1.0`,
-    needsNoToken: true,
+    isPublic: true,
     answer: () => ({ status: 200, contentType: undefined, body: '' }),
   };
   const ack = (suffix: string): StatusRoute => ({
