@@ -1,8 +1,12 @@
 /** Retries. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { parseRetryAfter } from '../http.ts';
-import { isTransient, retryDelayMs } from './delivery.ts';
+import { toBatch } from './batcher.ts';
+import { createIngestClient, deliver, isTransient, retryDelayMs } from './delivery.ts';
+import { Tally } from './tally.ts';
 
 test('doubles delays up to ten seconds, with jitter', () => {
   const delays = [1, 2, 3, 7, 100].map((failures) => [
@@ -44,4 +48,22 @@ for (const [header, seconds] of headers) {
 test('retries only transient statuses', () => {
   const statuses = [200, 202, 301, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503, 504];
   assert.deepEqual(statuses.filter(isTransient), [408, 429, 500, 502, 503, 504]);
+});
+
+test('gives up on a silent peer, before the timeout of a request', { timeout: 20_000 }, async (t) => {
+  const server = createServer((socket) => t.after(() => socket.destroy())).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = new URL(`http://127.0.0.1:${port}`);
+  const client = createIngestClient({ url, token: 't', ca: undefined });
+  t.after(() => client.close());
+  const delivery = deliver(toBatch([{ json: '{}', isTimed: true, endOffset: 2, line: 1 }]), {
+    client,
+    tally: new Tally(),
+    stop: new AbortController().signal,
+    keyOf: () => 'key',
+    giveUpAfterMs: 50,
+  });
+  await assert.rejects(delivery, /it does not respond in time; gave up after 0.05 s/);
 });

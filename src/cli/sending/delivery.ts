@@ -26,8 +26,8 @@ interface IngestResponse {
 }
 
 export interface IngestClient {
-  /** @param key for idempotency. @throws Error of the network, or after a timeout */
-  post(body: Uint8Array, key: string): Promise<IngestResponse>;
+  /** @param key for idempotency. @throws Error of the network, or after the timeout */
+  post(body: Uint8Array, key: string, timeoutMs: number): Promise<IngestResponse>;
   close(): void;
 }
 
@@ -38,11 +38,11 @@ export interface DeliveryContext {
   readonly stop: AbortSignal;
   /** The idempotency key of a body, the same for all retries. */
   readonly keyOf: (batch: Batch, body: Buffer) => string;
-  /** How long one request is retried; 0 = forever. */
+  /** How long one request is waited for and retried; 0 = forever. */
   readonly giveUpAfterMs: number;
 }
 
-const timeoutMs = 60_000;
+const maxRequestMs = 60_000;
 const minBackoffMs = 200;
 const maxBackoffMs = 10_000;
 
@@ -58,7 +58,7 @@ export function createIngestClient({ url, token, ca }: Target): IngestClient {
       ? new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca }) })
       : new HttpAgent({ keepAlive: true });
   return {
-    async post(body, key) {
+    async post(body, key, timeoutMs) {
       const response = await sendRequest(url, {
         method: 'POST',
         agent,
@@ -110,7 +110,8 @@ async function postUntilSettled(
 ): Promise<IngestResponse> {
   const deadline = giveUpAfterMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + giveUpAfterMs;
   for (let failures = 1; ; failures += 1) {
-    const outcome = await client.post(body, key).catch(toError);
+    const timeoutMs = Math.max(1, Math.min(maxRequestMs, deadline - Date.now()));
+    const outcome = await client.post(body, key, timeoutMs).catch(toError);
     const isError = outcome instanceof Error;
     if (!isError && !isTransient(outcome.status)) {
       tally.trouble = undefined;
