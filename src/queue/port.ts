@@ -5,6 +5,7 @@
 import type { Batch, BatchOwner, StampedBatch } from '../model/batch.ts';
 import { AppError } from '../model/errors.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
+import type { QueueGauges } from '../telemetry/queue-events.ts';
 
 /** Stored with a batch so that a repeated request gets the first response. */
 export interface IdempotencyRecord {
@@ -48,18 +49,9 @@ export function refuseTooLarge(payloadBytes: number): void {
   );
 }
 
-export interface QueueStatus {
-  readonly writable: boolean;
+export interface QueueStatus extends QueueGauges {
   /** Why appends are refused, for the operator; empty when writable. */
   readonly reason: string;
-  /** Bytes not yet released. */
-  readonly bytes: number;
-  readonly batches: number;
-  /** Of the batches that this process has seen. */
-  readonly rows: number;
-  /** Age of the oldest batch not yet released; 0 when empty. */
-  readonly oldestAgeMs: number;
-  readonly quarantinedBatches: number;
 }
 
 export interface TakeLimits {

@@ -35,9 +35,12 @@ export interface QueueDamage {
 /** Gauges, read at each scrape. */
 export interface QueueGauges {
   readonly writable: boolean;
+  /** Bytes not yet released. */
   readonly bytes: number;
   readonly batches: number;
+  /** Of the batches that this process has seen. */
   readonly rows: number;
+  /** Age of the oldest batch not yet released; 0 when empty. */
   readonly oldestAgeMs: number;
   readonly quarantinedBatches: number;
 }
