@@ -24,7 +24,7 @@ export function createProtocols(config: Config): Protocol[] {
     createLoki(config),
     createDatadog(config),
     createGelf(config),
-    createElasticsearch(config),
+    ...createElasticsearch(config),
     ...createSplunkHec(config),
     createJournal(config),
     createOtlpHttp(config),

@@ -40,7 +40,12 @@ suite('Telegraf 1.40 with outputs.elasticsearch', () => {
 
 suite('elasticsearch 9.5 for Python', () => {
   const vendor = 'application/vnd.elasticsearch+';
-  function send(method: string, path: string, documents: readonly object[]): Promise<Answer> {
+  function send(
+    method: string,
+    path: string,
+    documents: readonly object[],
+    type = 'x-ndjson',
+  ): Promise<Answer> {
     const { receiverId, token } = service.quickstart.receivers.http_json;
     const base = `${service.quickstart.ingestUrl}/v1/receivers/${receiverId}/elasticsearch`;
     return service.http.send(`${base}${path}`, {
@@ -48,10 +53,12 @@ suite('elasticsearch 9.5 for Python', () => {
       headers: {
         accept: `${vendor}json; compatible-with=9`,
         authorization: `ApiKey ${token}`,
-        'content-type': `${vendor}x-ndjson; compatible-with=9`,
+        'content-type': `${vendor}${type}; compatible-with=9`,
         'x-elastic-client-meta': 'es=9.5.1,py=3.11.7,t=9.4.2,ur=2.8.0,h=bp',
       },
-      body: documents.map((document) => `${JSON.stringify(document)}\n`).join(''),
+      body: documents
+        .map((document) => `${JSON.stringify(document, undefined, type === 'json' ? 2 : 0)}\n`)
+        .join(''),
     });
   }
 
@@ -69,20 +76,43 @@ suite('elasticsearch 9.5 for Python', () => {
     });
   }
 
-  for (const [method, path] of [
-    ['PUT', '/logs-shop/_create/1'],
-    ['POST', '/logs-shop/_doc'],
-    ['GET', '/logs-shop/_search'],
+  for (const [method, path, id] of [
+    ['PUT', '/logs-shop/_create/a%2F1', 'a/1'],
+    ['PUT', '/logs-shop/_doc/2', '2'],
+    ['POST', '/logs-shop/_doc', undefined],
   ] as const) {
-    test(`gets an error it can read from ${method} ${path}`, async () => {
-      const answer = await send(method, path, [{ message: 'paid' }]);
-      assert.equal(answer.status, 404);
-      assert.equal(answer.headers['content-type'], 'application/json');
-      const { error } = answer.json<{ error: { type: string; reason: string } }>();
-      assert.equal(error.type, 'resource_not_found_exception');
-      assert.match(error.reason, new RegExp(`cannot find this route for ${method}`));
+    test(`stores a document sent with ${method} ${path}`, async () => {
+      const serviceName = `one${path.replaceAll(/[/%]/g, '-')}`;
+      const document = { message: 'paid', 'service.name': serviceName };
+      const answer = await send(method, path, [document], 'json');
+      assert.equal(answer.status, 201, answer.text);
+      assert.equal(answer.headers['x-elastic-product'], 'Elasticsearch');
+      const created = answer.json<Record<string, unknown>>();
+      assert.deepEqual([created['_index'], created['result']], ['logs-shop', 'created']);
+      assert.match(String(created['_id']), id === undefined ? /^[\w-]{20}$/ : new RegExp(`^${id}$`));
+      const [log] = await logsOf(serviceName);
+      const { _index, _id } = log!.labels;
+      assert.deepEqual([log?.message, _index, _id], ['paid', 'logs-shop', id]);
     });
   }
+
+  test('gets an error for a document that is not one object', async () => {
+    for (const documents of [[], [[]], [{ message: 'a' }, { message: 'b' }]]) {
+      const answer = await send('POST', '/logs-shop/_doc', documents, 'json');
+      assert.equal(answer.status, 400, answer.text);
+      const { error } = answer.json<{ error: { type: string; reason: string } }>();
+      assert.equal(error.type, 'illegal_argument_exception');
+    }
+  });
+
+  test('gets an error it can read from an unknown route', async () => {
+    const answer = await send('GET', '/logs-shop/_search', [{ message: 'paid' }]);
+    assert.equal(answer.status, 404);
+    assert.equal(answer.headers['content-type'], 'application/json');
+    const { error } = answer.json<{ error: { type: string; reason: string } }>();
+    assert.equal(error.type, 'resource_not_found_exception');
+    assert.match(error.reason, /cannot find this route for GET/);
+  });
 });
 
 test('Vector 0.56 asks Splunk for acknowledgements in gzip', async () => {

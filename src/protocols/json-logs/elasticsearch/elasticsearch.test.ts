@@ -7,7 +7,7 @@ import { blankSeriesView } from '../../../model/series-view.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { createElasticsearch } from './elasticsearch.ts';
 
-const elasticsearch = createElasticsearch(configSchema.parse({}));
+const [elasticsearch] = createElasticsearch(configSchema.parse({}));
 const format = {
   mediaType: 'application/x-ndjson',
   parameters: new Map<string, string>(),
