@@ -66,6 +66,7 @@ suite('reads and prints', () => {
     ['status:([200 TO 299] OR {499 TO *])', 'status:[200 TO 299] OR status:{499 TO *]'],
     ['severity: >=warn', 'severity:>=warn'],
     ['tag:("<b>" OR \\[x])', 'tag:("<b>" OR "[x]")'],
+    ['tag:<b\\> tag:<"b>"', 'tag:<"b>" tag:<"b>"'],
   ];
   for (const [text, printed] of cases) {
     test(text, () => {
@@ -94,6 +95,8 @@ suite('refuses with a position and a suggestion', () => {
     ['status:(> 5)', 8, /a number or a word after >/],
     ['status:(1 OR [2 TO', 18, /a range such as/],
     ['severity:(info OR >=loud)', 18, /a severity such as/],
+    ['image:(<none> OR latest)', 7, /a number or a word after <; quote "<none>" to find it/],
+    ['image:<none>', 7, /quote "<none>" to find it/],
     ['status:>5*', 8, /no \* after >/],
     ['severity>loud', 9, /a severity such as/],
     ['severity:[info TO loud]', 18, /a severity such as/],

@@ -137,6 +137,13 @@ class TreeReader {
         `expected no * after ${operator}; quote it to compare with it`,
       );
     }
+    // Such as `<none>`, the tag of untagged images.
+    if (operator === '<' && /[^\\]>$/.test(written)) {
+      throw new QueryError(
+        node.from,
+        `expected a number or a word after <; quote "<${written}" to find it`,
+      );
+    }
     this.#checkComparison(node, key, compared!);
     return { kind: 'field', key, test: { op: operator as Comparison, value: compared! } };
   }
