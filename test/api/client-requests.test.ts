@@ -89,7 +89,10 @@ suite('elasticsearch 9.5 for Python', () => {
       assert.equal(answer.headers['x-elastic-product'], 'Elasticsearch');
       const created = answer.json<Record<string, unknown>>();
       assert.deepEqual([created['_index'], created['result']], ['logs-shop', 'created']);
-      assert.match(String(created['_id']), id === undefined ? /^[\w-]{20}$/ : new RegExp(`^${id}$`));
+      assert.match(
+        String(created['_id']),
+        id === undefined ? /^[\w-]{20}$/ : new RegExp(`^${id}$`),
+      );
       const [log] = await logsOf(serviceName);
       const { _index, _id } = log!.labels;
       assert.deepEqual([log?.message, _index, _id], ['paid', 'logs-shop', id]);

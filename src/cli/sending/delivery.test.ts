@@ -50,7 +50,9 @@ test('retries only transient statuses', () => {
   assert.deepEqual(statuses.filter(isTransient), [408, 429, 500, 502, 503, 504]);
 });
 
-test('gives up on a silent peer, before the timeout of a request', { timeout: 20_000 }, async (t) => {
+test('gives up on a silent peer, before the timeout of a request', {
+  timeout: 20_000,
+}, async (t) => {
   const server = createServer((socket) => t.after(() => socket.destroy())).listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');
