@@ -57,7 +57,7 @@ export async function measureDecoders(
     'Loki JSON': await alone(createLoki(config), 'application/json', logs.map(toLoki)),
     Datadog: await alone(createDatadog(config), 'application/json', logs),
     'Elasticsearch bulk': await alone(
-      createElasticsearch(config),
+      createElasticsearch(config)[0],
       'application/x-ndjson',
       logs.map(toBulk),
     ),

@@ -156,8 +156,8 @@ export function createElasticsearch(config: Config): [bulk: Protocol, document: 
 /** @param paths below the address that clients have as their URL */
 function routesOf(paths: readonly string[]) {
   const [path = '', ...otherPaths] = paths.map((one) => `elasticsearch/${one}`);
-  const tokenPaths = ['/elasticsearch/', '/'].flatMap((base) =>
-    paths.map((one) => `${base}${one}` as const),
+  const tokenPaths = ['/elasticsearch', ''].flatMap((base) =>
+    paths.map((one) => `${base}/${one}` as `/${string}`),
   );
   return { path, otherPaths, takesPut: true, tokenPaths } as const;
 }
