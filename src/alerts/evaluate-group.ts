@@ -25,8 +25,8 @@ export type QueryRule = (
 
 export interface GroupEvaluation {
   readonly state: GroupState;
-  /** With `__name__`. */
-  readonly samples: readonly RuleSample[];
+  /** With `__name__`, by the key of the rule; those of rules that failed are absent. */
+  readonly samples: ReadonlyMap<string, readonly RuleSample[]>;
 }
 
 const maxAlerts = 1_000;
@@ -40,7 +40,7 @@ export async function evaluateGroup(
 ): Promise<GroupEvaluation> {
   const startedAt = performance.now();
   const keys = ruleKeys(group.rules);
-  const samples: RuleSample[] = [];
+  const samples = new Map<string, readonly RuleSample[]>();
   const rules: Record<string, RuleState> = {};
   for (const [i, rule] of group.rules.entries()) {
     const previous = state?.rules[keys[i]!];
@@ -49,7 +49,7 @@ export async function evaluateGroup(
     try {
       const found = await query(owner, rule.query, atMs - group.queryOffsetMs);
       const next = evaluateRule(rule, found, { group, atMs, previous });
-      samples.push(...next.samples);
+      samples.set(keys[i]!, next.samples);
       rules[keys[i]!] = { health: 'ok', lastError: '', alerts: next.alerts, ...ended() };
     } catch (error) {
       const alerts = previous?.alerts ?? [];
@@ -90,6 +90,7 @@ function evaluateRule(
     samples: found,
     atMs,
     previousMs: previous?.evaluatedAtMs,
+    intervalMs: group.intervalMs,
     alerts: previous?.alerts ?? [],
   });
   return { alerts, samples: alerts.flatMap(toAlertSeries) };
@@ -145,7 +146,8 @@ export function failureAlerts(group: RuleGroup, { rules, state, atMs }: Evaluate
     value: 1,
   }));
   const previous = { previousMs: state?.evaluatedAtMs, alerts: state?.failures ?? [] };
-  return nextAlerts(rule, { samples, atMs, ...previous }).map((alert) => {
+  const { intervalMs } = group;
+  return nextAlerts(rule, { samples, atMs, intervalMs, ...previous }).map((alert) => {
     const name = alert.labels['rule'] ?? '';
     const error = errors.get(name);
     if (error === undefined) return alert;

@@ -63,6 +63,8 @@ const leaseMs = 15_000;
 const renewMs = 5_000;
 const turnMs = 1_000;
 const idleMs = 2_000;
+/** State from further in the future was saved before the clock was set back. */
+const clockSkewMs = 300_000;
 const concurrentGroups = 2;
 
 export function openEvaluator(parts: EvaluatorParts): Evaluator {
@@ -119,8 +121,8 @@ interface Track {
   /** Of the last evaluation whose state was saved. */
   evaluatedAtMs: number;
   running: boolean;
-  /** Series of the last evaluation, by labels. */
-  series: ReadonlyMap<string, RuleSample['labels']>;
+  /** Series of the last evaluation that did not fail, by the key of the rule. */
+  series: ReadonlyMap<string, readonly RuleSample['labels'][]>;
   readonly sent: Map<string, SentAlert>;
   notifying: boolean;
 }
@@ -153,9 +155,12 @@ class GroupRuns {
     const track = this.#tracks.get(key) ?? newTrack(stored);
     this.#tracks.set(key, track);
     const atMs = slotOf(stored, this.#parts.now());
-    // A list that was read before the last evaluation ended has an outdated state.
-    const isOutdated = evaluatedAtMs < track.evaluatedAtMs;
-    if (track.running || isOutdated || atMs <= evaluatedAtMs) return;
+    // A list that was read before the last evaluation ended has an outdated state. A group that was
+    // deleted and saved again has none.
+    const isOutdated = stored.state !== undefined && evaluatedAtMs < track.evaluatedAtMs;
+    const lastMs = Math.max(evaluatedAtMs, track.evaluatedAtMs);
+    const isDue = atMs > lastMs || lastMs - atMs > clockSkewMs;
+    if (track.running || isOutdated || !isDue) return;
     if (evaluatedAtMs > 0) {
       const slots = Math.floor((atMs - evaluatedAtMs) / stored.group.intervalMs);
       this.#parts.events.slotsMissed(slots - 1);
@@ -229,11 +234,22 @@ class GroupRuns {
   /** @returns the state, in which a failed write is a failure of the recording rules. */
   async #record(
     { accountId, streamId, group, state: previous }: StoredRuleGroup,
-    { state, samples }: GroupEvaluation,
+    { state, samples: byRule }: GroupEvaluation,
     track: Track,
   ): Promise<GroupState> {
-    const series = new Map(samples.map(({ labels }) => [labelsKey(labels), labels]));
-    const ended = [...track.series].filter(([key]) => !series.has(key)).map(([, labels]) => labels);
+    const samples = [...byRule.values()].flat();
+    const keysOfSeries = new Set(samples.map(({ labels }) => labelsKey(labels)));
+    // Series of a rule that failed do not end.
+    const kept = [...track.series].filter(([rule]) => state.rules[rule]?.health === 'err');
+    const ofRules = Array.from(
+      byRule,
+      ([rule, all]) => [rule, all.map(({ labels }) => labels)] as const,
+    );
+    const series = new Map([...kept, ...ofRules]);
+    const ended = [...track.series]
+      .filter(([rule]) => state.rules[rule]?.health !== 'err')
+      .flatMap(([, all]) => all)
+      .filter((labels) => !keysOfSeries.has(labelsKey(labels)));
     if (samples.length === 0 && ended.length === 0) return state;
     const atMs = state.evaluatedAtMs - group.queryOffsetMs;
     try {

@@ -56,6 +56,7 @@ const repeatMs: Readonly<Record<Notifier['kind'], number>> = {
   alertmanager: 60_000,
   webhook: 4 * 3_600_000,
 };
+/** Of one request. */
 const maxAlerts = 100;
 
 interface ReportedAlert {
@@ -70,7 +71,7 @@ export function createNotify(parts: NotifyParts): NotifyOfGroup {
     try {
       const known = await notifiers.listNotifiers(stored.accountId);
       forget(sent, known, alerts);
-      for (const notifier of known) await tell(notifier, { stored, alerts, sent, signal });
+      await Promise.all(known.map((notifier) => tell(notifier, { stored, alerts, sent, signal })));
     } catch (error) {
       if (!signal.aborted) events.notifyFailed('directory', '', error);
     }
@@ -89,23 +90,23 @@ export function createNotify(parts: NotifyParts): NotifyOfGroup {
     },
   ): Promise<void> {
     const { kind, notifierId } = notifier;
-    const due = alerts
-      .filter(({ alert }) =>
-        isDue(alert, sent.get(sentKey(notifier, alert)), { kind, nowMs: now() }),
-      )
-      .slice(0, maxAlerts);
-    if (due.length === 0) return;
-    try {
-      const { url, body } = await toMessage(notifier, { stored, alerts: due }, parts);
-      await post(url, { body, headers: signatureOf(notifier, body, now()) }, signal);
-      events.notified(kind);
-      for (const { alert } of due) {
-        const state = alert.state === 'inactive' ? 'inactive' : 'firing';
-        const { activeAtMs } = alert;
-        sent.set(sentKey(notifier, alert), { state, activeAtMs, atMs: now() });
+    const due = alerts.filter(({ alert }) =>
+      isDue(alert, sent.get(sentKey(notifier, alert)), { kind, nowMs: now() }),
+    );
+    for (let at = 0; at < due.length && !signal.aborted; at += maxAlerts) {
+      const part = due.slice(at, at + maxAlerts);
+      try {
+        const { url, body } = await toMessage(notifier, { stored, alerts: part }, parts);
+        await post(url, { body, headers: signatureOf(notifier, body, now()) }, signal);
+        events.notified(kind);
+        for (const { alert } of part) {
+          const state = alert.state === 'inactive' ? 'inactive' : 'firing';
+          const { activeAtMs } = alert;
+          sent.set(sentKey(notifier, alert), { state, activeAtMs, atMs: now() });
+        }
+      } catch (error) {
+        if (!signal.aborted) events.notifyFailed(kind, notifierId, error);
       }
-    } catch (error) {
-      if (!signal.aborted) events.notifyFailed(kind, notifierId, error);
     }
   }
 }
@@ -203,12 +204,13 @@ function toTimes({ firedAtMs, activeAtMs, resolvedAtMs }: Alert, endsAt: string)
 
 /** None where the read fails: the alert itself must arrive. */
 async function samplesOf(
-  owner: GroupOwner,
+  stored: Evaluated,
   { labels, annotations }: Alert,
   query: LogsRuleQuery,
   { sampleLogs, now, externalUrl }: NotifyParts,
 ): Promise<object[]> {
-  const logs = await sampleLogs(owner, query, { labels, annotations, atMs: now() }).catch(() => []);
+  const at = { labels, annotations, atMs: now() - stored.group.queryOffsetMs };
+  const logs = await sampleLogs(stored, query, at).catch(() => []);
   return logs.map(({ logId, timestamp, message }) => ({
     timestamp,
     message: message.slice(0, 1_000),

@@ -75,6 +75,16 @@ suite('previews', () => {
     });
   }
 
+  test('fires at steps of more than an hour', async () => {
+    const stepMs = 90 * minuteMs;
+    const times = { sinceMs: 0, untilMs: 2 * stepMs, stepMs };
+    const { alerts } = await createPreview(partsAt([0, 90, 180]))(owner, groupOf(down), times);
+    assert.deepEqual(
+      alerts.map(({ alert: { state, firedAtMs } }) => [state, firedAtMs]),
+      [['firing', stepMs]],
+    );
+  });
+
   test('reads the samples of an expression once, without recording rules', async () => {
     const parts = partsAt([]);
     const { query } = down;

@@ -40,7 +40,8 @@ const maxSeconds = 30;
 
 export function createPreview(parts: PreviewParts): PreviewGroup {
   return async (owner, all, times) => {
-    const group = { ...all, rules: all.rules.filter(({ kind }) => kind === 'alerting') };
+    const rules = all.rules.filter(({ kind }) => kind === 'alerting');
+    const group = { ...all, rules, intervalMs: times.stepMs };
     const steps = toSteps(group, times);
     const query = createQuery(parts, group, steps);
     const deadline = performance.now() + maxSeconds * 1000;

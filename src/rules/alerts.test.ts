@@ -16,12 +16,17 @@ const base: AlertingRule = {
 const api: RuleSample = { labels: { __name__: 'up', job: 'api' }, value: 0 };
 
 /** Evaluations at these times, with or without the sample. */
-function run(rule: AlertingRule, steps: readonly (readonly [atMs: number, isThere: boolean])[]) {
+function run(
+  rule: AlertingRule,
+  steps: readonly (readonly [atMs: number, isThere: boolean])[],
+  intervalMs = 60_000,
+) {
   let alerts: Alert[] = [];
   let previousMs: number | undefined;
   const states: (string | undefined)[] = [];
   for (const [atMs, isThere] of steps) {
-    alerts = nextAlerts(rule, { samples: isThere ? [api] : [], atMs, previousMs, alerts });
+    const samples = isThere ? [api] : [];
+    alerts = nextAlerts(rule, { samples, atMs, previousMs, intervalMs, alerts });
     states.push(alerts[0]?.state);
     previousMs = atMs;
   }
@@ -108,11 +113,18 @@ suite('alerts of a rule', () => {
     assert.deepEqual(long.states, ['pending', 'pending']);
   });
 
+  test('fire between evaluations that are more than an hour apart', () => {
+    const rule = { ...base, forMs: 2 * 3_600_000 };
+    const times = [0, 1, 2].map((i) => [i * 7_200_000, true] as const);
+    assert.deepEqual(run(rule, times, 7_200_000).states, ['pending', 'firing', 'firing']);
+  });
+
   test('fail where two samples get the same labels', () => {
     const samples = [api, { labels: { job: 'web' }, value: 0 }];
     const rule = { ...base, labels: { job: 'all' } };
     assert.throws(
-      () => nextAlerts(rule, { samples, atMs: 0, previousMs: undefined, alerts: [] }),
+      () =>
+        nextAlerts(rule, { samples, atMs: 0, previousMs: undefined, intervalMs: 1, alerts: [] }),
       /cannot create two alerts with the labels/,
     );
   });

@@ -6,7 +6,7 @@ import { compileTemplate } from './template.ts';
 /** A resolved alert is kept this long, so that receivers learn of it. */
 export const resolvedRetentionMs = 15 * 60_000;
 
-/** After a longer gap without evaluations a pending alert begins again. */
+/** After a longer gap between evaluations, and two intervals, a pending alert begins again. */
 const outageToleranceMs = 3_600_000;
 
 export interface AlertEvaluation {
@@ -15,19 +15,22 @@ export interface AlertEvaluation {
   readonly atMs: number;
   /** Of the previous evaluation; undefined = none. */
   readonly previousMs: number | undefined;
+  /** Between evaluations. */
+  readonly intervalMs: number;
   readonly alerts: readonly Alert[];
 }
 
 /** @throws Error where two samples have the same labels */
 export function nextAlerts(
   rule: AlertingRule,
-  { samples, atMs, previousMs, alerts }: AlertEvaluation,
+  { samples, atMs, previousMs, intervalMs, alerts }: AlertEvaluation,
 ): Alert[] {
   const known = new Map(alerts.map((alert) => [labelsKey(alert.labels), alert]));
   const active = new Map<string, Alert>();
   const toLabels = compileAll(rule.labels);
   const toAnnotations = compileAll(rule.annotations);
-  const isResumed = previousMs !== undefined && atMs - previousMs > outageToleranceMs;
+  const toleranceMs = Math.max(outageToleranceMs, 2 * intervalMs);
+  const isResumed = previousMs !== undefined && Math.abs(atMs - previousMs) > toleranceMs;
   for (const sample of samples) {
     const labels = alertLabels(rule.name, sample.labels, toLabels(sample));
     const key = labelsKey(labels);
