@@ -213,7 +213,7 @@ test('reads the journal after the cursor', async () => {
     [0, 1].map((index) => ({
       __CURSOR: `c${from + index}`,
       __REALTIME_TIMESTAMP: '1767322845000001',
-      MESSAGE: `entry ${from + index}`,
+      MESSAGE: `entry\u2028${from + index}`,
       PRIORITY: '4',
       SYSLOG_IDENTIFIER: name,
       _HOSTNAME: 'node-1',
@@ -230,7 +230,7 @@ test('reads the journal after the cursor', async () => {
     const command = ship('--journal --once', { WEIR_JOURNALCTL: program });
     assert.equal(await command.exited, 0, command.error());
   }
-  const logs = await eachOnce(['entry 1', 'entry 2', 'entry 3', 'entry 4']);
+  const logs = await eachOnce([1, 2, 3, 4].map((entry) => `entry\u2028${entry}`));
   assert.deepEqual(
     [logs[0]?.severity, logs[0]?.host, logs[0]?.timestampNanos],
     ['WARNING', 'node-1', '1767322845000001000'],

@@ -1,8 +1,8 @@
 /** Ships the journal of systemd, read by journalctl. */
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { CommandError } from '../terminal.ts';
 import type { OutgoingEvent } from '../sending/batcher.ts';
+import { LineSplitter } from '../sending/lines.ts';
 import { within } from '../sending/pump.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Send } from './ship-file.ts';
@@ -67,7 +67,7 @@ export async function shipJournal(
     delete journal.pending;
   };
 
-  const iterator = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const iterator = readLines(child.stdout);
   let next = iterator.next();
   next.catch(() => {});
   for (;;) {
@@ -95,6 +95,14 @@ export async function shipJournal(
   const fault = await ended.promise;
   if (fault !== undefined && !stop.aborted) {
     throw new CommandError(`cannot read the journal: ${program}: ${fault.trim()}`);
+  }
+}
+
+/** Not by `readline`, which ends lines at U+2028 too. */
+async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const splitter = new LineSplitter(Infinity);
+  for await (const chunk of chunks) {
+    for (const { bytes } of splitter.push(chunk)) yield bytes!.toString();
   }
 }
 
