@@ -39,7 +39,8 @@ export interface SampleLog {
 export type SampleLogs = (
   owner: GroupOwner,
   query: LogsRuleQuery,
-  at: Pick<Alert, 'labels' | 'annotations'> & { readonly atMs: number },
+  alert: Alert,
+  atMs: number,
 ) => Promise<readonly SampleLog[]>;
 
 type Evaluated = StoredRuleGroup & { readonly state: GroupState };
@@ -205,12 +206,12 @@ function toTimes({ firedAtMs, activeAtMs, resolvedAtMs }: Alert, endsAt: string)
 /** None where the read fails: the alert itself must arrive. */
 async function samplesOf(
   stored: Evaluated,
-  { labels, annotations }: Alert,
+  alert: Alert,
   query: LogsRuleQuery,
   { sampleLogs, now, externalUrl }: NotifyParts,
 ): Promise<object[]> {
-  const at = { labels, annotations, atMs: now() - stored.group.queryOffsetMs };
-  const logs = await sampleLogs(stored, query, at).catch(() => []);
+  const atMs = now() - stored.group.queryOffsetMs;
+  const logs = await sampleLogs(stored, query, alert, atMs).catch(() => []);
   return logs.map(({ logId, timestamp, message }) => ({
     timestamp,
     message: message.slice(0, 1_000),

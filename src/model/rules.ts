@@ -74,6 +74,8 @@ export interface Alert {
   /** `inactive` = resolved, kept to notify receivers. */
   readonly state: 'pending' | 'firing' | 'inactive';
   readonly labels: Readonly<Record<string, string>>;
+  /** Labels of the sample that those of the rule replaced; absent = none. */
+  readonly replaced?: Readonly<Record<string, string>> | undefined;
   readonly annotations: Readonly<Record<string, string>>;
   /** As Prometheus prints it. */
   readonly value: string;

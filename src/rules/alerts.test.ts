@@ -48,6 +48,20 @@ suite('alerts of a rule', () => {
     ]);
   });
 
+  test('keep the labels of a sample that the rule replaces', () => {
+    const rule = { ...base, labels: { job: 'web', host: 'a', zone: '' } };
+    const labels = { ...api.labels, host: '', zone: 'eu', shard: '' };
+    const [alert] = nextAlerts(rule, {
+      samples: [{ labels, value: 0 }],
+      atMs: 0,
+      intervalMs: 60_000,
+      previousMs: undefined,
+      alerts: [],
+    });
+    assert.deepEqual(alert?.labels, { alertname: 'Down', host: 'a', job: 'web' });
+    assert.deepEqual(alert.replaced, { job: 'api', host: '', zone: 'eu' });
+  });
+
   test('are pending until for has passed', () => {
     const rule = { ...base, forMs: 60_000 };
     const { states, alerts } = run(rule, [

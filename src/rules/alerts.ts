@@ -41,7 +41,8 @@ export function nextAlerts(
       );
     }
     const annotations = { ...toAnnotations(sample), ...sample.annotations };
-    const text = { annotations, value: toExponent(sample.value) };
+    const replaced = replacedLabels(sample.labels, labels);
+    const text = { annotations, value: toExponent(sample.value), ...(replaced && { replaced }) };
     const earlier = known.get(key);
     const isNew =
       earlier === undefined ||
@@ -49,7 +50,7 @@ export function nextAlerts(
       (isResumed && earlier.state === 'pending');
     const begun: Alert = isNew
       ? { state: 'pending', labels, ...text, activeAtMs: atMs }
-      : { ...earlier, ...text, keepFiringSinceMs: undefined };
+      : { ...earlier, replaced: undefined, ...text, keepFiringSinceMs: undefined };
     const fires = begun.state === 'pending' && atMs - begun.activeAtMs >= rule.forMs;
     active.set(key, fires ? { ...begun, state: 'firing', firedAtMs: atMs } : begun);
   }
@@ -99,6 +100,16 @@ function alertLabels(
 ): Readonly<Record<string, string>> {
   const { __name__: _, ...labels } = ofSample;
   return sortLabels({ ...labels, ...ofRule, alertname });
+}
+
+function replacedLabels(
+  { __name__: _, ...ofSample }: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>>,
+): Record<string, string> | undefined {
+  const replaced = Object.entries(ofSample).filter(
+    ([name, value]) => (labels[name] ?? '') !== value,
+  );
+  return replaced.length === 0 ? undefined : Object.fromEntries(replaced);
 }
 
 /** By name, without empty values. */

@@ -133,25 +133,36 @@ suite('the counts and sums of all steps', () => {
   }
 });
 
-test('finds the logs of a group, whatever its keys and values', async () => {
+function openSamples() {
   const plans: ListPlan[] = [];
-  const samplesOf = createRuleSamples({
-    ...source,
-    store: {
-      list: (plan) => {
-        plans.push(plan);
-        return Promise.resolve([]);
-      },
-    },
-  });
+  const list = (plan: ListPlan) => {
+    plans.push(plan);
+    return Promise.resolve([]);
+  };
+  return { plans, samplesOf: createRuleSamples({ ...source, store: { list } }) };
+}
+
+test('finds the logs of a group, whatever its keys and values', async () => {
+  const { plans, samplesOf } = openSamples();
   const rule = { ...counting, query: 'a OR b', by: 'host, label.my key,404.rate' };
   // An alert has no empty label, here that of the host.
   const labels = { label_my_key: 'two\nlines of "text"', _404_rate: '1' };
-  await samplesOf(owner, rule, { labels, annotations: {}, atMs: originMs });
+  await samplesOf(owner, rule, { labels, annotations: {} }, originMs);
   const { equal, labels: pairs } = plans[0]!.filter;
   assert.deepEqual([...equal], [['host', ['']]]);
   assert.deepEqual(pairs, [
     { key: 'my key', value: labels.label_my_key },
     { key: '404.rate', value: '1' },
   ]);
+});
+
+test('finds the logs of a group whose labels the rule replaced', async () => {
+  const { plans, samplesOf } = openSamples();
+  const labels = { service: 'shop team', label_id: '7' };
+  const replaced = { service: 'checkout' };
+  const rule = { ...counting, by: 'service,label.id' };
+  await samplesOf(owner, rule, { labels, replaced, annotations: {} }, originMs);
+  const { equal, labels: pairs } = plans[0]!.filter;
+  assert.deepEqual([...equal], [['serviceName', ['checkout']]]);
+  assert.deepEqual(pairs, [{ key: 'id', value: '7' }]);
 });

@@ -123,19 +123,17 @@ export function createRuleSamples(parts: RuleSamplesParts) {
   return async (
     { accountId, streamId }: Owner,
     { query, by, windowMs }: LogsRuleQuery,
-    {
-      labels,
-      annotations,
-      atMs,
-    }: Pick<Alert, 'labels' | 'annotations'> & { readonly atMs: number },
+    alert: Pick<Alert, 'labels' | 'replaced' | 'annotations'>,
+    atMs: number,
   ): Promise<LogRecord[]> => {
+    const labels = { ...alert.labels, ...alert.replaced };
     const fields = by === '' ? [] : [...new Set(splitNames(by))];
     // Alerts have no empty labels.
     const names = toLabelNames(fields);
     const values = fields.map((field, at) =>
       printGroup(toGroupField(field)!, labels[names[at]!] ?? ''),
     );
-    const asked = logsQueryOf(annotations) ?? query;
+    const asked = logsQueryOf(alert.annotations) ?? query;
     const terms = [...(asked.trim() === '' ? [] : [`(${asked})`]), ...values];
     const search = new URLSearchParams({
       sinceTime: toIso(atMs - 2 * windowMs),
