@@ -33,7 +33,10 @@ const maxMatchers = 1000;
 const defaultRangeMs = 86_400_000n;
 const lowestMs = -(2n ** 63n);
 
-/** Reads one result beyond the limit, which shows that there are more. @throws AppError */
+/**
+ * Reads one result beyond the limit, which shows that there are more; nothing where the range ends
+ * before it starts, as Prometheus. @throws AppError
+ */
 export function planSeries(
   context: ReadContext,
   query: SeriesQuery,
@@ -41,11 +44,13 @@ export function planSeries(
 ): SeriesPlan {
   const selectors = (query['match[]'] ?? []).map((text) => parseSelector(text, 'match[]'));
   checkSelectors(selectors, limits);
+  const streams = readableStreams(context, query.streamId);
+  const range = toRange(query, context.nowMs);
   return {
     accountId: context.accountId,
-    streams: readableStreams(context, query.streamId),
+    streams: range.fromMs > range.untilMs ? [] : streams,
     selectors,
-    ...toRange(query, context.nowMs),
+    ...range,
     limit: toLimit(query.limit, limits.maxReadSeries) + 1,
   };
 }
@@ -64,7 +69,6 @@ export function planMetadata(
   };
 }
 
-/** @throws AppError */
 /** @returns undefined for an expression without selectors. @throws AppError */
 export function planExemplars(
   context: ReadContext,
@@ -74,11 +78,17 @@ export function planExemplars(
   const selectors = selectorsIn(parsePromql(query.query)).map(({ matchers }) => matchers);
   checkSelectors(selectors, limits);
   if (selectors.length === 0) return undefined;
+  const range = toRange(query, context.nowMs);
+  if (range.fromMs > range.untilMs) {
+    throw new AppError('malformed', 'cannot read backwards: end must not be before start', {
+      parameter: 'end',
+    });
+  }
   return {
     accountId: context.accountId,
     streams: readableStreams(context, query.streamId),
     selectors,
-    ...toRange(query, context.nowMs),
+    ...range,
     maxSeries: limits.maxReadSeries,
     maxSamples: limits.maxExemplars,
   };
@@ -121,11 +131,7 @@ function toRange(
 ): { fromMs: bigint; untilMs: bigint } {
   const untilMs = end ?? BigInt(nowMs);
   const dayBefore = untilMs < lowestMs + defaultRangeMs ? lowestMs : untilMs - defaultRangeMs;
-  const fromMs = start ?? dayBefore;
-  if (fromMs <= untilMs) return { fromMs, untilMs };
-  throw new AppError('malformed', 'cannot read backwards: end must not be before start', {
-    parameter: 'end',
-  });
+  return { fromMs: start ?? dayBefore, untilMs };
 }
 
 function checkSelectors(selectors: readonly Selector[], { maxSelectors }: MetricsLimits): void {

@@ -105,6 +105,10 @@ suite('the Prometheus data source', () => {
     const matched = { ...range, 'match[]': '{__name__="requests_total"}' };
     assert.deepEqual(await ask('api/v1/label/job/values', matched, 'GET'), ['api', 'web']);
     assert.deepEqual(await ask('api/v1/label/U__host_2e_name/values', range, 'GET'), ['a']);
+    const backwards = { ...matched, start: range.end, end: range.start };
+    assert.deepEqual(await ask('api/v1/labels', backwards), []);
+    assert.deepEqual(await ask('api/v1/label/job/values', backwards, 'GET'), []);
+    assert.deepEqual(await ask('api/v1/series', backwards), []);
     const every = { ...range, 'match[]': '{__name__!=""}' };
     assert.equal((await ask<unknown[]>('api/v1/series', every)).length, 2);
     assert.deepEqual(await ask('api/v1/metadata', { limit: '40000' }, 'GET'), {

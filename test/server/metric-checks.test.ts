@@ -60,7 +60,12 @@ suite('checks, in order', () => {
     ['a wrong limit', 400, 'bad_data', 'labels?limit=x'],
     ['a wrong time', 400, 'bad_data', 'labels?start=yesterday'],
     ['a wrong selector', 400, 'bad_data', 'labels?match[]=%7B'],
-    ['a range that runs backwards', 400, 'bad_data', 'labels?start=2&end=1'],
+    [
+      'exemplars of a range that runs backwards',
+      400,
+      'bad_data',
+      'query_exemplars?query=a&start=2&end=1',
+    ],
     ['too many selectors', 400, 'bad_data', 'labels?match[]=a&match[]=b&match[]=c&match[]=d'],
     ['too many matchers', 400, 'bad_data', `labels?match[]=%7B${'a%3D%22b%22,'.repeat(1001)}%7D`],
     ['a start given twice', 400, 'bad_data', 'labels?start=1&start=2'],
