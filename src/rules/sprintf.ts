@@ -30,7 +30,10 @@ export function sprintf(form: string, values: readonly (string | number)[]): str
     const signed = flags.includes('+') && Number(value) >= 0 ? `+${text}` : text;
     const wanted = Math.min(Number(width || 0), 1000);
     if (flags.includes('-')) return signed.padEnd(wanted);
-    return signed.padStart(wanted, flags.includes('0') ? '0' : ' ');
+    if (!flags.includes('0') || !/\d/.test(signed)) return signed.padStart(wanted);
+    // Zeros are between the sign and the digits.
+    const [sign = ''] = /^[+-]?/.exec(signed) ?? [];
+    return sign + signed.slice(sign.length).padStart(wanted - sign.length, '0');
   });
 }
 

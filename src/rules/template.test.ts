@@ -25,6 +25,13 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   ['{{/* a comment */}}x', 'x'],
   ['{{ `raw "text"` }}', 'raw "text"'],
   ['{{ 1435065584.128 | humanizeTimestamp }}', '2015-06-23 13:19:44.128 +0000 UTC'],
+  ['{{ 1435065584.5 | humanizeTimestamp }}', '2015-06-23 13:19:44.5 +0000 UTC'],
+  ['{{ 1435065584 | humanizeTimestamp }}', '2015-06-23 13:19:44 +0000 UTC'],
+  [
+    '{{ stripPort "[::1]:80" }} {{ stripPort "[::1]" }} {{ stripPort "::1:80" }}',
+    '::1 [::1] ::1:80',
+  ],
+  ['{{ printf "%08.3f|%+06.1f|%08.3f" -1.5 2.5 $value }}', '-001.500|+002.5|1234567.500'],
 ];
 
 const faults: readonly (readonly [template: string, fault: RegExp])[] = [

@@ -157,7 +157,7 @@ const functions: Readonly<Record<string, TemplateFunction>> = {
   humanizeTimestamp: (value) => toDate(toNumber(value)),
   index: (map, key) => (typeof map === 'object' ? (map[toText(key)] ?? '') : ''),
   printf: (form, ...values) => sprintf(toText(form), values.map(toScalar)),
-  stripPort: (value) => toText(value).replace(/:\d+$/, ''),
+  stripPort: (value) => toText(value).replace(/^(?:\[([^[\]]*)\]|([^:[\]]*)):[^:]*$/, '$1$2'),
   title: (value) => toText(value).replace(/(?<![\p{L}\p{N}'])\p{L}/gu, (one) => one.toUpperCase()),
   toLower: (value) => toText(value).toLowerCase(),
   toUpper: (value) => toText(value).toUpperCase(),
@@ -166,7 +166,10 @@ const functions: Readonly<Record<string, TemplateFunction>> = {
 function toDate(seconds: number): string {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime())) return formatGo(seconds);
-  return date.toISOString().replace('T', ' ').replace(/Z$/, ' +0000 UTC');
+  return date
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.?0*Z$/, ' +0000 UTC');
 }
 
 function toNumber(value: TemplateValue | undefined): number {
