@@ -1,6 +1,7 @@
 /** Schemas of the requests and answers of the control API, for validation and OpenAPI. */
 import { z } from 'zod';
 import { accessScopes, ingestScopes, receiverKinds } from '../model/account.ts';
+import { parseDownsampling } from '../model/downsampling.ts';
 import { transformSchema } from '../transform/spec.ts';
 import { isCidr } from './cidr.ts';
 
@@ -38,6 +39,21 @@ const retentionDays = z
   .min(1)
   .max(3650)
   .meta({ description: 'Retention in days, counted from receipt.', example: 30 });
+
+const downsampling = z
+  .string()
+  .max(100)
+  .refine(
+    (text) => parseDownsampling(text) !== undefined,
+    'must be levels such as 30d:5m or 30d:5m,180d:1h, each a multiple of the one before',
+  )
+  .nullable()
+  .meta({
+    description:
+      'Levels at which old metrics are downsampled: `30d:5m` keeps the last sample of each 5 ' +
+      'minutes 30 days after receipt; null = all samples.',
+    example: '30d:5m,180d:1h',
+  });
 
 const allowedCidrs = z
   .array(
@@ -86,13 +102,18 @@ export const accountAnswer = z.object({
 });
 export const accountsAnswer = z.object({ accounts: z.array(accountAnswer) });
 
-export const newStream = z.strictObject({ name, retentionDays: retentionDays.default(30) });
-export const streamChange = changeOf({ name, retentionDays });
+export const newStream = z.strictObject({
+  name,
+  retentionDays: retentionDays.default(30),
+  downsampling: downsampling.default(null),
+});
+export const streamChange = changeOf({ name, retentionDays, downsampling });
 export const streamAnswer = z.object({
   streamId,
   accountId,
   name,
   retentionDays,
+  downsampling,
   dataDeletedUntil: time.nullable().meta({
     description: 'Data received before is deleted; null = none.',
   }),

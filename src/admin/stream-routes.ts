@@ -53,7 +53,7 @@ function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute
       method: 'PATCH',
       path: '/streams/:streamId',
       operationId: 'updateStream',
-      summary: 'Rename a stream or change its retention',
+      summary: 'Rename a stream, change its retention or its downsampling',
       scope: 'admin',
       params: streamParams,
       body: streamChange,

@@ -24,6 +24,11 @@ export function toLimit(text: string): number | typeof cleared {
   return text === 'unlimited' ? cleared : toInteger(text);
 }
 
+/** Levels of downsampling; `none` clears them. */
+export function toLevels(text: string): string | typeof cleared {
+  return text === 'none' ? cleared : text;
+}
+
 /** A time; `never` clears it. */
 export function toTime(text: string): string | typeof cleared {
   if (text === 'never') return cleared;

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { accessScopes, receiverKinds } from '../model/account.ts';
 import { notifierKinds } from '../model/rules.ts';
 import type { Method } from './api.ts';
-import { cleared, collect, toInteger, toLimit, toTime } from './arguments.ts';
+import { cleared, collect, toInteger, toLevels, toLimit, toTime } from './arguments.ts';
 import { addTokenRecover } from './directory.ts';
 import { openSession } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
@@ -49,11 +49,14 @@ const accountRate = option(
   "quota over all of the account's receivers, or unlimited",
   toLimit,
 );
-const retention = option(
-  '--retention-days <n>',
-  'retention in days, counted from receipt',
-  toInteger,
-);
+const streamSettings = [
+  option('--retention-days <n>', 'retention in days, counted from receipt', toInteger),
+  option(
+    '--downsampling <levels>',
+    'metrics: keep the last sample of each 5 minutes after 30 days with 30d:5m, or none',
+    toLevels,
+  ),
+];
 const receiverSettings = [
   option('--allow <cidr>', 'address range that may send; repeat it for more', collect),
   option('--events-per-second <n>', 'quota, or unlimited', toLimit),
@@ -85,18 +88,19 @@ const resources: Readonly<Record<string, Resource>> = {
   stream: {
     examples: `
   weir stream create checkout --retention-days 30
+  weir stream update <stream-id> --retention-days 400 --downsampling 30d:5m,180d:1h
   weir stream list
   weir stream delete-data <stream-id>`,
-    columns: ['streamId', 'name', 'retentionDays', 'createdAt'],
+    columns: ['streamId', 'name', 'retentionDays', 'downsampling', 'createdAt'],
     commands: {
       create: 'create a stream',
       list: "list the account's streams",
       show: 'show one stream',
-      update: 'rename a stream or change its retention',
+      update: 'rename a stream, change its retention or its downsampling',
       'delete-data': 'delete everything a stream has received so far; reads hide it at once',
       delete: 'delete a stream that no receiver feeds, and its data',
     },
-    options: { create: [retention], update: [rename, retention] },
+    options: { create: streamSettings, update: [rename, ...streamSettings] },
   },
   receiver: {
     examples: `

@@ -71,22 +71,23 @@ export function createAccountQueries(database: Database): AccountQueries {
         db.selectFrom('streams').selectAll().where('streamId', '=', streamId).executeTakeFirst(),
       ),
 
-    createStream: ({ accountId, name, retentionDays }) =>
+    createStream: ({ downsampling = null, ...given }) =>
       database.write(async (tx) => {
-        await requireAccount(tx, accountId);
+        await requireAccount(tx, given.accountId);
         const times = { dataDeletedUntil: null, createdAt: database.timestamp() };
-        const stream: Stream = { streamId: randomUUID(), accountId, name, retentionDays, ...times };
+        const stream: Stream = { streamId: randomUUID(), ...given, downsampling, ...times };
         await tx.insertInto('streams').values(stream).execute();
         return stream;
       }),
 
-    updateStream: (streamId, { name, retentionDays, dataDeletedUntil: until }) =>
+    updateStream: (streamId, { name, retentionDays, downsampling, dataDeletedUntil: until }) =>
       database.write((tx) =>
         tx
           .updateTable('streams')
           .set((column) => ({
             name: name ?? column.ref('name'),
             retentionDays,
+            downsampling,
             dataDeletedUntil:
               until &&
               column

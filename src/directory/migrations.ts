@@ -197,6 +197,8 @@ const notifiers: Step = (text) => [
 
 const transforms: Step = (text) => [sql`alter table receivers add column transform ${text}`];
 
+const downsampling: Step = (text) => [sql`alter table streams add column downsampling ${text}`];
+
 /** Position + 1 is the version. A released step never changes. */
 const steps = [
   initial,
@@ -208,6 +210,7 @@ const steps = [
   ruleGroups,
   notifiers,
   transforms,
+  downsampling,
 ];
 
 /**

@@ -249,11 +249,14 @@ export interface Directory
   /** Streams of all accounts, for retention. */
   listAllStreams(): Promise<Stream[]>;
   getStream(streamId: string): Promise<Stream | undefined>;
-  createStream(stream: Pick<Stream, 'accountId' | 'name' | 'retentionDays'>): Promise<Stream>;
+  createStream(
+    stream: Pick<Stream, 'accountId' | 'name' | 'retentionDays'> &
+      Partial<Pick<Stream, 'downsampling'>>,
+  ): Promise<Stream>;
   /** `dataDeletedUntil` never decreases, also with concurrent deletions. */
   updateStream(
     streamId: string,
-    change: Partial<Pick<Stream, 'name' | 'retentionDays' | 'dataDeletedUntil'>>,
+    change: Partial<Pick<Stream, 'name' | 'retentionDays' | 'downsampling' | 'dataDeletedUntil'>>,
   ): Promise<Stream | undefined>;
   /** @throws AppError `conflict` while receivers feed it */
   deleteStream(streamId: string): Promise<boolean>;

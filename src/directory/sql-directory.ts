@@ -50,7 +50,8 @@ async function insertSeed(
   const { streamId } = seed.stream;
   const account = { ...seed.account, eventsPerSecond: null, createdAt };
   await tx.insertInto('accounts').values(account).execute();
-  const stream = { ...seed.stream, accountId, dataDeletedUntil: null, createdAt };
+  const kept = { downsampling: null, dataDeletedUntil: null };
+  const stream = { ...seed.stream, accountId, ...kept, createdAt };
   await tx.insertInto('streams').values(stream).execute();
   const limits = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
   for (const { receiverId, name, kind } of seed.receivers) {

@@ -12,7 +12,7 @@ import { createSampleSource } from './sample-source.ts';
 export interface QueryInStreams extends Query {
   readonly accountId: string;
   readonly streams: readonly ReadableStream[];
-  /** Undefined = 5 minutes. */
+  /** Undefined = 5 minutes, and the interval more where samples are downsampled. */
   readonly lookbackMs?: number | undefined;
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
@@ -33,6 +33,7 @@ export async function evaluateQuery(
   try {
     return await runQuery(query, source, {
       lookbackMs: lookbackMs ?? defaultLookbackMs,
+      olderLookbacks: lookbackMs === undefined ? olderLookbacks(streams) : [],
       subqueryStepMs,
       maxSamples: limits.maxQuerySamples,
       delayedNameRemoval: false,
@@ -46,4 +47,14 @@ export async function evaluateQuery(
     const text = 'query processing would load too many samples into memory in query execution';
     throw new AppError('execution', `${text}: ${error.message}`, { cause: error });
   }
+}
+
+/** Samples of old times are up to an interval farther apart than they were sent. */
+function olderLookbacks(streams: readonly ReadableStream[]) {
+  return streams
+    .flatMap(({ downsampled = [] }) => downsampled)
+    .map(({ beforeMs, intervalMs }) => ({
+      beforeMs,
+      lookbackMs: defaultLookbackMs + intervalMs,
+    }));
 }

@@ -17,6 +17,8 @@ export interface Stream {
   readonly name: string;
   /** Days since receipt; reads apply it exactly. */
   readonly retentionDays: number;
+  /** Levels for its metrics (`parseDownsampling`); null = all samples are kept. */
+  readonly downsampling: string | null;
   /** ISO time of receipt up to which the stream's data was deleted; null = never. */
   readonly dataDeletedUntil: string | null;
   readonly createdAt: string;

@@ -9,6 +9,8 @@ export interface ReadableStream {
   readonly receivedFromNanos: bigint;
   /** Unix ns; rows received up to this time were deleted. `fromNanos` hides them too. */
   readonly deletedUntilNanos?: bigint;
+  /** Before each Unix ms, samples may be this far apart; absent = nowhere. */
+  readonly downsampled?: readonly { readonly beforeMs: number; readonly intervalMs: number }[];
 }
 
 export interface SearchTerm {

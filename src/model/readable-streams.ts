@@ -1,5 +1,6 @@
 /** The streams that a read of logs or metrics may see, and what retention leaves of each. */
 import type { Stream } from './account.ts';
+import { downsamplingOf } from './downsampling.ts';
 import { AppError } from './errors.ts';
 import type { ReadableStream } from './plan.ts';
 
@@ -50,8 +51,14 @@ export function readableStreams(
 
 function toReadableStream({ streamId, ...stream }: Stream, nowMs: number): ReadableStream {
   const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
-  if (stream.dataDeletedUntil === null) return { streamId, receivedFromNanos: keptFrom };
+  const levels = downsamplingOf(stream.downsampling);
+  const downsampled = levels.map(({ afterDays, intervalMs }) => ({
+    beforeMs: nowMs - afterDays * msPerDay,
+    intervalMs,
+  }));
+  const named = { streamId, ...(levels.length > 0 && { downsampled }) };
+  if (stream.dataDeletedUntil === null) return { ...named, receivedFromNanos: keptFrom };
   const deletedUntilNanos = BigInt(Date.parse(stream.dataDeletedUntil)) * nanosPerMilli;
   const receivedFromNanos = deletedUntilNanos >= keptFrom ? deletedUntilNanos + 1n : keptFrom;
-  return { streamId, receivedFromNanos, deletedUntilNanos };
+  return { ...named, receivedFromNanos, deletedUntilNanos };
 }

@@ -14,6 +14,8 @@ import type { Windows } from './windows.ts';
 export interface QueryOptions {
   /** How long the last sample of a series stays valid. */
   readonly lookbackMs: number;
+  /** Lookbacks of selectors that begin before a time, where samples are farther apart. */
+  readonly olderLookbacks?: readonly { readonly beforeMs: number; readonly lookbackMs: number }[];
   /** Step of a subquery without one. */
   readonly subqueryStepMs: number;
   /** Most samples in memory, read or computed. */
@@ -76,6 +78,13 @@ export class Evaluation {
     const { startMs, stepMs } = this.times;
     this.#grid ??= { startMs, stepMs: stepMs || 1, steps: stepsOf(this.times) };
     return this.#grid;
+  }
+
+  /** @param firstMs of the steps at which a selector looks */
+  lookbackMs(firstMs: number): number {
+    const { lookbackMs, olderLookbacks = [] } = this.options;
+    const older = olderLookbacks.filter(({ beforeMs }) => firstMs < beforeMs);
+    return Math.max(lookbackMs, ...older.map((one) => one.lookbackMs));
   }
 
   /** Counts samples that a step of the query looks at; subqueries count with their results. */

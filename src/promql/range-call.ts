@@ -82,7 +82,7 @@ export async function computeRanges(
   const args = await scalarArguments(ev, grid, { call, evaluate });
   const rangeMs = ev.durationMs(range.range);
   const extension = range.kind === 'range' ? range.selector.extension : undefined;
-  const { before, after } = extensionOf(ev, range);
+  const { before, after } = extensionOf(ev, grid, range);
   const looks = looksOf(ev, grid, range.kind === 'range' ? range.selector : range);
   const context = new RangeContext(
     ev.notes,
@@ -200,10 +200,13 @@ function checkExtension(name: string, range: MatrixSelector | Subquery): void {
 
 /** How far samples outside of the range are looked for, in ms. */
 function extensionOf(
-  { options: { lookbackMs } }: Evaluation,
+  ev: Evaluation,
+  grid: Grid,
   range: MatrixSelector | Subquery,
 ): { before: number; after: number } {
-  const extension = range.kind === 'range' ? range.selector.extension : undefined;
+  if (range.kind === 'subquery') return { before: 0, after: 0 };
+  const { extension } = range.selector;
+  const lookbackMs = ev.lookbackMs(looksOf(ev, grid, range.selector).first);
   return {
     before: extension === undefined ? 0 : lookbackMs,
     after: extension === 'smoothed' ? lookbackMs : 0,
@@ -219,7 +222,7 @@ export async function rangeSeries(
   if (range.kind === 'subquery') return subquerySeries(ev, grid, { subquery: range, evaluate });
   const { selector } = range;
   const rangeMs = ev.durationMs(range.range);
-  const { before, after } = extensionOf(ev, range);
+  const { before, after } = extensionOf(ev, grid, range);
   const { first, last } = looksOf(ev, grid, selector);
   const fromMs = first - rangeMs - before + 1;
   return (await ev.select(selector, fromMs, last + after)).map(withoutStale);

@@ -49,7 +49,7 @@ export function seriesOfSelector(
   selector: VectorSelector,
 ): Promise<readonly SampleSeries[]> {
   const looks = looksOf(ev, grid, selector);
-  return ev.select(selector, looks.first - ev.options.lookbackMs + 1, looks.last);
+  return ev.select(selector, looks.first - ev.lookbackMs(looks.first) + 1, looks.last);
 }
 
 export async function selectInto(
@@ -63,7 +63,7 @@ export async function selectInto(
   sink: CellSink,
 ): Promise<void> {
   const looks = looksOf(ev, grid, selector);
-  const { lookbackMs } = ev.options;
+  const lookbackMs = ev.lookbackMs(looks.first);
   const ranges = { looks, steps: grid.steps, beforeMs: lookbackMs, afterMs: 0 };
   const shared = new SharedWindows(ranges);
   for (const one of series) {

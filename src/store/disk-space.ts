@@ -1,14 +1,21 @@
-/** Frees disk space by retention and by the disk cap, in all tables alike. */
+/** Frees disk space by retention and by the disk cap, in all tables alike, and by downsampling. */
 import type { Stream } from '../model/account.ts';
+import { downsamplingOf } from '../model/downsampling.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
 import {
+  compileCountDownsampled,
   compileCountExpired,
+  compileCountMutations,
   compileDays,
   compileDeleteExpired,
+  compileDownsample,
   compileDropDay,
   type DayRow,
   dayStartMs,
+  type DownsampledCounts,
+  type DownsampledDay,
   type Expiry,
+  sampleTables,
 } from './sql/housekeeping.ts';
 import { keptLongerMs, type StoredTable, storedTables } from './sql/tables.ts';
 
@@ -105,4 +112,83 @@ function toExpiry(stream: Stream, nowMs: number): Expiry {
   const { accountId, streamId, retentionDays } = stream;
   const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
   return { accountId, streamId, receivedFromNanos };
+}
+
+export interface Downsampling {
+  /** Finds the days that may have something to delete. */
+  plan(): Promise<void>;
+  /** Rewrites the next of them that has, if there is one. */
+  rewriteNextDay(): Promise<void>;
+}
+
+/** Each takes about 50 bytes of memory while a statement runs. */
+const maxRowsKeptByStatement = 2_000_000;
+
+interface Due extends DownsampledDay {
+  /** Size of the day on disk in digits, from which a change is noticed. */
+  readonly bytes: string;
+}
+
+export function createDownsampling({ store, streams, now }: DiskSpaceParts): Downsampling {
+  const { connection, placement, events } = store;
+  let due: Due[] = [];
+  /** Bytes of the days that had nothing to delete. */
+  const doneBytes = new Map<string, string>();
+
+  async function isMutating(): Promise<boolean> {
+    const count = compileCountMutations(placement);
+    const [row] = await connection.query<[string]>('housekeeping', count);
+    return Number(row?.[0]) > 0;
+  }
+
+  async function rewrite(of: Due, kept: number): Promise<void> {
+    const count = Math.ceil(kept / maxRowsKeptByStatement);
+    for (let index = 0; index < count; index++) {
+      const share = { index, count };
+      await connection.execute('housekeeping', compileDownsample(placement, of, share));
+    }
+  }
+
+  return {
+    async plan() {
+      const all = (await streams()).filter(({ downsampling }) => downsampling !== null);
+      due = [];
+      if (all.length === 0) return;
+      const days = await connection.query<DayRow>('housekeeping', compileDays(placement));
+      due = all
+        .flatMap((stream) => days.flatMap((row) => toDue(stream, row, now())))
+        .filter((of) => doneBytes.get(keyOf(of)) !== of.bytes);
+    },
+    async rewriteNextDay() {
+      if (due.length === 0 || (await isMutating())) return;
+      for (let of = due.shift(); of !== undefined; of = due.shift()) {
+        const count = compileCountDownsampled(placement, of);
+        const [row] = await connection.query<DownsampledCounts>('housekeeping', count);
+        const [kept = 0, rows = 0, intervals = 0] = (row ?? []).map(Number);
+        if (intervals === 0) {
+          doneBytes.set(keyOf(of), of.bytes);
+          continue;
+        }
+        await rewrite(of, kept);
+        events.dayDownsampled({ table: of.table, day: of.day, streamId: of.streamId, rows, kept });
+        return;
+      }
+    },
+  };
+}
+
+function toDue(
+  { accountId, streamId, downsampling }: Stream,
+  [stored, day, bytes]: DayRow,
+  nowMs: number,
+): Due[] {
+  const table = sampleTables.find((name) => name === stored);
+  const ageDays = (nowMs - dayStartMs(day)) / msPerDay - 1;
+  const level = downsamplingOf(downsampling).findLast((one) => one.afterDays <= ageDays);
+  if (table === undefined || level === undefined) return [];
+  return [{ table, day, bytes, accountId, streamId, intervalMs: level.intervalMs }];
+}
+
+function keyOf({ table, day, streamId, intervalMs }: Due): string {
+  return `${table} ${day} ${streamId} ${intervalMs}`;
 }

@@ -1,11 +1,16 @@
 /**
- * Background work on the store: retention, the disk cap, search indexes, and the search for damaged
- * data. Reads do not depend on it: they apply retention themselves.
+ * Background work on the store: retention, the disk cap, downsampling, search indexes, and the
+ * search for damaged data. Reads do not depend on it: they apply retention themselves.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouseStore } from './clickhouse.ts';
 import { createDamageWatch, createScrub } from './damage.ts';
-import { createDiskSpace, type DiskSpace, type DiskSpaceParts } from './disk-space.ts';
+import {
+  createDiskSpace,
+  createDownsampling,
+  type DiskSpace,
+  type DiskSpaceParts,
+} from './disk-space.ts';
 import { createSearchIndexes } from './search-indexes.ts';
 
 export interface HousekeepingOptions {
@@ -53,6 +58,7 @@ export function createHousekeeping(
 ): Housekeeping {
   const { store, now } = parts;
   const { dropExpiredDays, deleteExpiredRows, ...diskSpace } = createDiskSpace(parts);
+  const downsampling = createDownsampling(parts);
   const indexes = createSearchIndexes(store);
   const damage = createDamageWatch(store);
   const scrub = createScrub(store, options.scrubEveryMs, now);
@@ -98,7 +104,9 @@ export function createHousekeeping(
       if (now() - deletedAtMs >= options.deleteEveryMs) {
         deletedAtMs = now();
         await attempt('delete_expired_rows', deleteExpiredRows, closing);
+        await attempt('plan_downsampling', downsampling.plan, closing);
       }
+      await attempt('downsample', downsampling.rewriteNextDay, closing);
       await checkForDamage(closing);
       // Before parts are rewritten, which would give damaged data valid checksums.
       await attempt('scrub_parts', () => scrub.run(isBusy), closing);

@@ -42,6 +42,7 @@ function openExporter(options: { readonly recheckMs?: number } = {}) {
             accountId,
             name: '',
             retentionDays: 1,
+            downsampling: null,
             dataDeletedUntil: null,
             createdAt: '',
           })),

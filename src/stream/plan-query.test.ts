@@ -16,6 +16,7 @@ const streams = ids.map((streamId, i) => ({
   accountId: 'acme',
   name: ['main', 'audit log'][i]!,
   retentionDays: 30,
+  downsampling: null,
   dataDeletedUntil: null,
   createdAt: '',
 }));

@@ -81,6 +81,7 @@ const streams = ['a', 'b'].map((streamId) => ({
   accountId: 'acme',
   name: streamId,
   retentionDays: 30,
+  downsampling: null,
   dataDeletedUntil: null,
   createdAt: '',
 })) satisfies Stream[];

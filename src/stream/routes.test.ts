@@ -16,7 +16,7 @@ const nowMs = Date.parse('2026-04-01T00:00:00Z');
 const days = (n: number) => BigInt(nowMs - n * 86_400_000) * 1_000_000n;
 
 function stream(streamId: string, change: Partial<Stream> = {}): Stream {
-  const kept = { retentionDays: 30, dataDeletedUntil: null, createdAt: '' };
+  const kept = { retentionDays: 30, downsampling: null, dataDeletedUntil: null, createdAt: '' };
   return { streamId, accountId: 'acme', name: streamId, ...kept, ...change };
 }
 

@@ -123,7 +123,7 @@ interface Asked {
 }
 
 function stream(streamId: string): Stream {
-  const kept = { retentionDays: 30, dataDeletedUntil: null, createdAt: '' };
+  const kept = { retentionDays: 30, downsampling: null, dataDeletedUntil: null, createdAt: '' };
   return { streamId, accountId: 'acme', name: streamId, ...kept };
 }
 

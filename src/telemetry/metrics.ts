@@ -179,6 +179,7 @@ export const storeMetrics = {
   weir_store_read_failures_total: counter('Failed reads', 'kind'),
   weir_store_dropped_days_total: counter('Days of receipt dropped to free disk', 'reason'),
   weir_store_expired_rows_total: counter('Rows deleted at the end of their retention'),
+  weir_store_downsampled_rows_total: counter('Samples deleted by downsampling'),
   weir_store_unindexed_rows: gauge('Rows without a search index at the last housekeeping'),
   weir_store_housekeeping_failures_total: counter('Failed housekeeping tasks', 'task'),
   weir_store_reachable: gauge('0 while the store does not answer and receives no statements'),

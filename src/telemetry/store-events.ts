@@ -96,6 +96,16 @@ function housekeepingEvents(log: Log, metrics: StoreMetrics) {
       metrics.weir_store_expired_rows_total.inc(rows);
       log.info({ rows }, 'deleted expired rows');
     },
+    dayDownsampled(of: {
+      readonly table: string;
+      readonly day: string;
+      readonly streamId: string;
+      readonly rows: number;
+      readonly kept: number;
+    }) {
+      metrics.weir_store_downsampled_rows_total.inc(of.rows - of.kept);
+      log.info(of, 'downsampled a day of receipt');
+    },
     messagesIndexed: (rows: number, seconds: number) =>
       log.info({ rows, seconds }, 'indexed messages for search'),
     rowsUnindexed: (rows: number) => metrics.weir_store_unindexed_rows.set(rows),

@@ -50,6 +50,11 @@ test('creates, changes and deletes a stream', async () => {
   assert.deepEqual(await weirJson('stream', 'show', id), stream);
   const updated = await weirJson('stream', 'update', id, '--name', 'cart');
   assert.deepEqual(updated, { ...stream, name: 'cart' });
+  const levels = (text: string) => weirJson('stream', 'update', id, '--downsampling', text);
+  assert.equal((await levels('30d:5m,180d:1h'))['downsampling'], '30d:5m,180d:1h');
+  assert.deepEqual(await levels('none'), updated);
+  const { error } = await weir('stream', 'update', id, '--downsampling', '30d');
+  assert.match(error, /must be levels such as 30d:5m/);
   assert.ok((await weirJson('stream', 'delete-data', id))['dataDeletedUntil']);
   assert.equal((await weir('stream', 'delete', id)).out, `deleted stream ${id}\n`);
   assert.match((await weir('stream', 'show', id)).error, /^weir: cannot find stream .*\(404\)\n$/);
@@ -129,7 +134,7 @@ test('prints a table without control characters', async () => {
     retentionDays: 1,
   });
   const table = await weir('stream', 'list');
-  assert.match(table.out, /^STREAM ID +NAME +RETENTION DAYS +CREATED AT\n/);
+  assert.match(table.out, /^STREAM ID +NAME +RETENTION DAYS +DOWNSAMPLING +CREATED AT\n/);
   assert.ok(table.out.includes('evil\\u001b[2J\\u202e'));
   const json = await weir('stream', 'list', '--json');
   for (const character of ['\u001b', '\u202e']) {

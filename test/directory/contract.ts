@@ -71,6 +71,13 @@ export function directoryContract(
       });
       assert.deepEqual(changed, { ...stream, retentionDays: 7, dataDeletedUntil });
       assert.deepEqual(await directory.getStream(stream.streamId), changed);
+      const levels = async (downsampling: string | null) =>
+        (await directory.updateStream(stream.streamId, { downsampling }))?.downsampling;
+      assert.equal(stream.downsampling, null);
+      assert.equal(await levels('30d:5m'), '30d:5m');
+      await directory.updateStream(stream.streamId, { retentionDays: 7 });
+      assert.equal((await directory.getStream(stream.streamId))?.downsampling, '30d:5m');
+      assert.equal(await levels(null), null);
       const dataOf = async (until: string) =>
         (await directory.updateStream(stream.streamId, { dataDeletedUntil: until }))
           ?.dataDeletedUntil;

@@ -102,6 +102,7 @@ test('a migration keeps the access of tokens without accounts', async () => {
   const database = new DatabaseSync(file);
   database.exec('ALTER TABLE tokens DROP COLUMN all_accounts');
   database.exec('ALTER TABLE receivers DROP COLUMN transform');
+  database.exec('ALTER TABLE streams DROP COLUMN downsampling');
   for (const table of ['sessions', 'sign_in_links', 'rule_groups', 'leases', 'notifiers']) {
     database.exec(`DROP TABLE ${table}`);
   }

@@ -12,6 +12,7 @@ import { type ClickHouseStore, openClickHouseStore } from '../../src/store/click
 import { compileSyncFences, compileSyncLogs } from '../../src/store/sql/fences.ts';
 import {
   compileDeleteExpired,
+  compileDownsample,
   compileDropDay,
   compileIndexDay,
 } from '../../src/store/sql/housekeeping.ts';
@@ -34,6 +35,7 @@ const files = [
   'metric-round-trips',
   'metric-limits',
   'metric-housekeeping',
+  'downsampling',
 ];
 
 for (const name of files) {
@@ -154,6 +156,17 @@ GROUP BY 1 ORDER BY 1`,
       compileDropDay(placement, 'logs', '20260401'),
       compileIndexDay(placement, '20260401', 'small'),
       compileDeleteExpired(placement, 'samples', [expiry]),
+      compileDownsample(
+        placement,
+        {
+          table: 'histograms',
+          day: '20260401',
+          accountId: 'a',
+          streamId: 's',
+          intervalMs: 300_000,
+        },
+        { index: 0, count: 2 },
+      ),
       compileSyncFences(placement),
       compileSyncLogs(placement),
       ...compileTierChanges(placement, { storagePolicy: 'tiered', cold }, ['logs', 'default', '']),

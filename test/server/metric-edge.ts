@@ -48,7 +48,7 @@ export interface MetricEdge {
 export async function openMetricEdge(): Promise<MetricEdge> {
   const store = createFakeMetricStore();
   const streams = async (id: string) =>
-    id === accountId ? [{ ...stream, dataDeletedUntil: null }] : [];
+    id === accountId ? [{ ...stream, downsampling: null, dataDeletedUntil: null }] : [];
   const reads = createMetricRoutes(
     {
       store: store.parts,

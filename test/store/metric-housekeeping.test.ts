@@ -28,7 +28,13 @@ after(() => engine.close());
 
 function stream(retentionDays: number): Stream {
   const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };
-  return { ...names, streamId: randomUUID(), retentionDays, dataDeletedUntil: null };
+  return {
+    ...names,
+    streamId: randomUUID(),
+    retentionDays,
+    downsampling: null,
+    dataDeletedUntil: null,
+  };
 }
 
 function ownerOf({ streamId }: Stream) {

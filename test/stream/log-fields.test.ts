@@ -39,6 +39,7 @@ const stream = {
   accountId: 'acme',
   name: 'main',
   retentionDays: 30,
+  downsampling: null,
   dataDeletedUntil: null,
   createdAt: '',
 };

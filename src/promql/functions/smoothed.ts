@@ -13,7 +13,7 @@ export async function selectSmoothed(
   selector: VectorSelector,
 ): Promise<readonly GridSeries[]> {
   const looks = looksOf(ev, grid, selector);
-  const { lookbackMs } = ev.options;
+  const lookbackMs = ev.lookbackMs(looks.first);
   const places = { at: selector, first: selector };
   const context = new RangeContext(ev.notes, places, { rangeMs: 0, extension: 'smoothed' });
   const from = looks.first - lookbackMs + 1;

@@ -11,7 +11,7 @@ const windowMs = 5 * minuteMs;
 const streamId = '6f5d2d51-8bd6-4d4a-8c1c-1f0d6f1b8a11';
 const context = {
   accountId: 'account',
-  streams: [{ streamId, retentionDays: 1, dataDeletedUntil: null }],
+  streams: [{ streamId, retentionDays: 1, downsampling: null, dataDeletedUntil: null }],
   nowMs: atMs,
 } as unknown as Parameters<typeof findNewPatterns>[1];
 

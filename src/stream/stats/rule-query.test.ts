@@ -29,6 +29,7 @@ const stream = {
   streamId: owner.streamId,
   name: 'all',
   retentionDays: 36_500,
+  downsampling: null,
   dataDeletedUntil: null,
 };
 const source = {

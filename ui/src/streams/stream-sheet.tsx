@@ -20,6 +20,7 @@ export interface StreamSheetProps {
 interface StreamFields {
   readonly name: string;
   readonly retentionDays: number;
+  readonly downsampling: string | null;
 }
 
 export function StreamSheet({ stream, onClose }: StreamSheetProps) {
@@ -27,6 +28,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   const toast = useToast();
   const [name, setName] = useState(stream?.name ?? '');
   const [days, setDays] = useState(String(stream?.retentionDays ?? 30));
+  const [levels, setLevels] = useState(stream?.downsampling ?? '');
   const [daysFault, setDaysFault] = useState<string>();
   const change = useChange(
     (body: StreamFields) =>
@@ -48,24 +50,17 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   const retentionDays = Number(days);
   const submit = () => {
     setDaysFault(isNumber ? undefined : 'Enter a whole number of days.');
-    if (isNumber) change.start({ name, retentionDays });
+    const downsampling = levels.trim() || null;
+    if (isNumber) change.start({ name, retentionDays, downsampling });
   };
   const hides = stream !== undefined && isNumber && retentionDays < stream.retentionDays;
   return (
     <FormSheet
-      title={
-        stream === undefined ? (
-          'New stream'
-        ) : (
-          <>
-            Edit <LogText text={stream.name} />
-          </>
-        )
-      }
+      title={<Title stream={stream} />}
       action={stream === undefined ? 'Create stream' : 'Save'}
       isOpen
       isBusy={change.isBusy}
-      fault={otherThan(faults, ['name', 'retentionDays'])}
+      fault={otherThan(faults, ['name', 'retentionDays', 'downsampling'])}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -85,6 +80,13 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         fault={daysFault ?? faults.fields['retentionDays']}
         hint={retentionHint}
       />
+      <TextField
+        label="Downsampling of metrics"
+        value={levels}
+        onChange={setLevels}
+        fault={faults.fields['downsampling']}
+        hint={downsamplingHint}
+      />
       {hides && (
         <Notice tone="warning">
           Data received more than {retentionDays} days ago is hidden at once and then deleted;
@@ -95,6 +97,19 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   );
 }
 
+function Title({ stream }: Pick<StreamSheetProps, 'stream'>) {
+  if (stream === undefined) return 'New stream';
+  return (
+    <>
+      Edit <LogText text={stream.name} />
+    </>
+  );
+}
+
 const retentionHint =
   'Counted from the time of receipt, not from the timestamp of the log. It applies to reads at ' +
   'once; disk space is freed a little later.';
+
+const downsamplingHint =
+  'Empty keeps all samples. 30d:5m,180d:1h keeps the last sample of each 5 minutes 30 days after ' +
+  'receipt, and of each hour after 180 days. It cannot be undone.';
