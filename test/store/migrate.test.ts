@@ -32,7 +32,7 @@ test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
   assert.deepEqual(
     await migrate(engine.store.connection, target, 'alone'),
-    [1, 2, 3, 4, 5, 6, 7, 8, 9],
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
   );
 });
 
@@ -86,14 +86,17 @@ async function makeEarlierTable(): Promise<void> {
     .replace('{{granules}}', 'index_granularity = 8192')
     .replace('{{searchIndexNames}}', 'labels,message_ngrams');
   for (const sql of toStatements(earlier, target)) await run(sql);
-  for (const name of ['006_logs.sql', '008_logs.sql']) await migrateTo(name);
+  for (const name of ['006_logs.sql', '008_logs.sql', '010_logs.sql']) await migrateTo(name);
   await rm(join(engine.dataDir!, 'tables.json'));
 }
 
 const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: 'rcv_test' };
 
 async function insertLogs(store: ClickHouseStore, day: number, word: string): Promise<void> {
-  const logs = Array.from({ length: 20_000 }, (_, i) => ({ body: `${word}-${i} in the hay` }));
+  const logs = Array.from({ length: 20_000 }, (_, i) => {
+    const body = `${word}-${i} in the hay`;
+    return { body, logAttributes: { word: body } };
+  });
   const receivedAtNanos = BigInt(Date.UTC(2026, 4, day)) * 1_000_000n;
   await store.insert('logs/1', [stampedBatch(logs, { owner, receivedAtNanos })], 'all', localToken);
 }
@@ -138,6 +141,48 @@ test('filters of words of another size replace those of existing parts, and no s
   const built = await builtIndexes();
   assert.ok(built.includes('message_words') && !built.includes('message_tokens'), built.join());
 });
+
+test('parts of both layouts of labels are read, indexed and merged alike', {
+  skip: onCluster,
+}, async () => {
+  await run('TRUNCATE TABLE weir.logs');
+  await run(
+    'ALTER TABLE weir.logs RESET SETTING propagate_types_serialization_versions_to_nested_types',
+  );
+  await insertLogs(engine.store, 4, 'before');
+  await migrateTo('010_logs.sql');
+  await insertLogs(engine.store, 4, 'after');
+  assert.deepEqual(await labelStreams(), ['size0,keys,values', 'size0,keys,values,values.size']);
+  const labels = await hashOfLabels();
+
+  await createSearchIndexes(engine.store).build();
+  assert.equal(await hashOfLabels(), labels);
+  await run('OPTIMIZE TABLE weir.logs FINAL');
+  assert.deepEqual(await labelStreams(), ['size0,keys,values']);
+  assert.equal(await hashOfLabels(), labels);
+});
+
+/** Of each kind of part. */
+async function labelStreams(): Promise<string[]> {
+  const rows = await engine.store.connection.query<[string]>('housekeeping', {
+    sql: `SELECT DISTINCT arrayStringConcat(subcolumns.names, ',') FROM system.parts_columns
+          WHERE table = 'logs' AND column = 'LogAttributes' AND active ORDER BY 1`,
+    params: {},
+  });
+  return rows.map(([names]) => names);
+}
+
+/** Of messages, ties and labels, which it finds by their keys too. */
+async function hashOfLabels(): Promise<string> {
+  const rows = await engine.store.connection.query<[string, string]>('housekeeping', {
+    sql: `SELECT toString(sum(cityHash64(Body, Tie, LogAttributes))),
+            toString(countIf(LogAttributes['word'] = Body))
+          FROM weir.logs`,
+    params: {},
+  });
+  assert.equal(rows[0]![1], '40000');
+  return rows[0]![0];
+}
 
 test('a table of an earlier version gets small granules, and keeps its rows and indexes', {
   skip: onCluster,
