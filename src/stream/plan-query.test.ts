@@ -57,6 +57,33 @@ suite('equals the plan of the parameters', () => {
   }
 });
 
+suite('patterns of the names of streams', () => {
+  const names = ['main', 'audit log', 'a'.repeat(100), 'aXa'];
+  const cases: readonly (readonly [pattern: string, names: readonly number[]])[] = [
+    ['a*', [1, 2, 3]],
+    ['*a', [2, 3]],
+    ['*i*', [0, 1]],
+    ['au*log', [1]],
+    ['aXa*a', []],
+    ['a*X*a', [3]],
+    ['a*a', [2, 3]],
+    ['m*n*n', []],
+    [`${'*a'.repeat(50)}*b`, []],
+    [`${'*a'.repeat(50)}*`, [2]],
+  ];
+  for (const [pattern, wanted] of cases) {
+    test(pattern.slice(0, 20), () => {
+      const named = names.map((name, i) => ({ ...streams[0]!, streamId: `${i}`, name }));
+      const query = parseQuery(listQuery, new URLSearchParams({ query: `stream:${pattern}` }));
+      const found = toFilter({ ...context, streams: named }, query).streams;
+      assert.deepEqual(
+        found.map(({ streamId }) => Number(streamId)),
+        wanted,
+      );
+    });
+  }
+});
+
 test('both are combined', () => {
   const { equal, search, conditions } = filterOf({
     query: 'service:b timeout',
