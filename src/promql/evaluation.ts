@@ -50,6 +50,8 @@ function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
 const turnMs = 10;
 /** Cells between two looks at the clock, each of which costs as much as computing a cell. */
 const cellsPerLook = 1000;
+/** Most cells of the series of a subquery, filled or not, for each sample of the limit. */
+const subqueryCells = 4;
 
 export class Evaluation {
   readonly options: QueryOptions;
@@ -142,11 +144,16 @@ export class Evaluation {
   charge(samples: number): void {
     this.#samples += samples;
     this.stats.peak = Math.max(this.stats.peak, this.#samples);
-    if (this.#samples <= this.options.maxSamples) return;
-    throw executionError(
-      'query processing would load too many samples into memory in query execution: ask for ' +
-        'fewer series or a shorter range, or raise metrics.maxQuerySamples',
-    );
+    if (this.#samples > this.options.maxSamples) throw tooManySamples();
+  }
+
+  /**
+   * Bounds the memory of series while they are computed. The steps of the query itself are few.
+   * @throws QueryError
+   */
+  checkCells(grid: Grid, series: number): void {
+    if (grid === this.#grid) return;
+    if (grid.steps * series > subqueryCells * this.options.maxSamples) throw tooManySamples();
   }
 
   release(samples: number): void {
@@ -217,6 +224,13 @@ export class Evaluation {
         return combine(duration, this.#seconds(duration.left), this.#seconds(duration.right));
     }
   }
+}
+
+function tooManySamples(): QueryError {
+  return executionError(
+    'query processing would load too many samples into memory in query execution: ask for ' +
+      'fewer series or a shorter range, or raise metrics.maxQuerySamples',
+  );
 }
 
 const maxSeconds = 2 ** 63 / 1e9;

@@ -55,7 +55,7 @@ export async function callOnRange(
   { call, range, evaluate }: { call: Call; range: MatrixSelector | Subquery; evaluate: Evaluate },
 ): Promise<readonly GridSeries[]> {
   const series = await rangeSeries(ev, grid, { range, evaluate });
-  const list = new SeriesList(grid);
+  const list = new SeriesList(grid, (count) => ev.checkCells(grid, count));
   await computeRanges(ev, grid, { call, range, series, evaluate }, list);
   const results = list.series;
   noteCounters(ev, call, { range, results });
@@ -242,6 +242,7 @@ async function subquerySeries(
   const steps = Math.floor((last - startMs) / stepMs) + 1;
   if (steps <= 0) return [];
   const inner = { startMs, stepMs, steps };
+  ev.checkCells(inner, 1);
   const value = await evaluate(ev, inner, subquery.expr);
   if (value.kind !== 'vector') return [];
   return value.series.map((series) => toRangeSeries(series, inner));

@@ -38,7 +38,7 @@ export async function selectInstant(
   take: Taken = 'value',
 ): Promise<readonly GridSeries[]> {
   const series = await seriesOfSelector(ev, grid, selector);
-  const found = new SeriesList(grid);
+  const found = new SeriesList(grid, (count) => ev.checkCells(grid, count));
   await selectInto(ev, grid, { selector, series, take }, found);
   return found.series;
 }

@@ -72,12 +72,16 @@ export interface CellSink {
 export class SeriesList implements CellSink {
   readonly series: GridSeries[] = [];
   readonly #grid: Grid;
+  readonly #check: (series: number) => void;
 
-  constructor(grid: Grid) {
+  /** @param check throws where so many series have too many cells */
+  constructor(grid: Grid, check: (series: number) => void) {
     this.#grid = grid;
+    this.#check = check;
   }
 
   next(labels: Labels, dropName: boolean): GridSeries {
+    this.#check(this.series.length + 1);
     return newSeries(labels, this.#grid.steps, dropName);
   }
 

@@ -43,6 +43,27 @@ suite('limits of a query', () => {
     );
   });
 
+  test('steps of a subquery, before they are computed', async () => {
+    await run('count_over_time(vector(1)[1h:1s])', {});
+    for (const text of [
+      'count_over_time(vector(1)[100y:1ms])',
+      'max_over_time(absent(level)[100y:1ms])',
+    ]) {
+      await assert.rejects(run(text, {}), failsWith('execution', /too many samples/), text);
+    }
+  });
+
+  test('steps of all series of a subquery, also without samples', async () => {
+    const text = 'max_over_time(level[3h:1s])';
+    await run(text, { maxSamples: 20_000 });
+    for (const job of [1, 2]) source.load(parseSeries(`sparse{job="${job}"} 1`), 1000);
+    await run('max_over_time(sparse[3h:1s])', { maxSamples: 20_000 });
+    await assert.rejects(
+      run('max_over_time(sparse[10h:1s])', { maxSamples: 12_000 }),
+      failsWith('execution', /too many samples/),
+    );
+  });
+
   test('time', async () => {
     await assert.rejects(
       run(slow, { deadline: performance.now() }),

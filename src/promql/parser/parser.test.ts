@@ -82,6 +82,7 @@ const invalid: readonly (readonly [string, RegExp])[] = [
   ['1x', /bad number or duration syntax/],
   ["'a", /the quotes are not closed/],
   ['(('.repeat(300), /nested deeper than 500/],
+  [`1${' + 1'.repeat(3000)}`, /more than 1500 operators/],
 ];
 
 suite('errors', () => {

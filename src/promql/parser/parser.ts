@@ -36,6 +36,8 @@ export function parseSyntax(text: string): Expr {
 
 /** Nesting beyond this could exhaust the stack. */
 const maxDepth = 500;
+/** Each one nests what is left of it. */
+const maxOperators = 1500;
 
 const matcherTypes: Readonly<Record<string, MatcherType>> = {
   '=': 'equal',
@@ -52,6 +54,10 @@ function parseExpr(reader: TokenReader, above: number): Expr {
     const op = binaryOpOf(reader);
     if (op === undefined || binaryOps[op] <= above) break;
     reader.next();
+    reader.operators += 1;
+    if (reader.operators > maxOperators) {
+      throw reader.error(`expression has more than ${maxOperators} operators`);
+    }
     const { returnBool, matching } = parseBinaryModifiers(reader);
     const right = parseExpr(reader, op === '^' ? binaryOps[op] - 1 : binaryOps[op]);
     const { start } = left;

@@ -7,6 +7,8 @@ export class TokenReader {
   readonly text: string;
   /** Of nested expressions. */
   depth = 0;
+  /** Binary operators so far. */
+  operators = 0;
   readonly #tokens: readonly Token[];
   #at = 0;
 
