@@ -192,9 +192,8 @@ async function evaluateVectorCall(
   switch (name) {
     case 'vector': {
       const series = newSeries(noLabels, grid.steps);
-      for (const [step, value] of (await scalarOf(ev, grid, first!)).entries()) {
-        setCell(series, step, value);
-      }
+      series.floats.set(await scalarOf(ev, grid, first!));
+      series.kinds.fill(kind.float);
       return [series];
     }
     case 'absent':

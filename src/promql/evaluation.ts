@@ -50,7 +50,7 @@ function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
 const turnMs = 10;
 /** Cells between two looks at the clock, each of which costs as much as computing a cell. */
 const cellsPerLook = 1000;
-/** Most cells of the series of a subquery, filled or not, for each sample of the limit. */
+/** Most cells of several series of a subquery, filled or not, for each sample of the limit. */
 const subqueryCells = 4;
 
 export class Evaluation {
@@ -153,7 +153,8 @@ export class Evaluation {
    */
   checkCells(grid: Grid, series: number): void {
     if (grid === this.#grid) return;
-    if (grid.steps * series > subqueryCells * this.options.maxSamples) throw tooManySamples();
+    const most = (series > 1 ? subqueryCells : 1) * this.options.maxSamples;
+    if (grid.steps * series > most) throw tooManySamples();
   }
 
   release(samples: number): void {

@@ -30,7 +30,8 @@ function toRaw(search: URLSearchParams, known: readonly string[]): Raw {
     const name = canonicalName(sent, known);
     const earlier = raw[name];
     if (earlier === undefined) raw[name] = value;
-    else raw[name] = typeof earlier === 'string' ? [earlier, value] : [...earlier, value];
+    else if (typeof earlier === 'string') raw[name] = [earlier, value];
+    else earlier.push(value);
   }
   return raw;
 }

@@ -29,6 +29,12 @@ suite('a list', () => {
     assert.deepEqual(parsed(listQuery, ''), { limit: 100, order: 'desc' });
   });
 
+  test('reads many repeated parameters in linear time', () => {
+    // In quadratic time this would not end.
+    const { message } = refusal(listQuery, 'x=1&'.repeat(200_000));
+    assert.match(message, /^cannot use unknown parameter "x"/);
+  });
+
   test('parses every parameter, repeated ones as lists', () => {
     const query =
       'limit=1000&search=a%20b&severity=info&severity=warn&host=&serviceName=s&serviceNamespace=n' +
