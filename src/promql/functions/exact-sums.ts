@@ -14,12 +14,16 @@ export class ExactSums {
    * @returns false where digits may be lost, and for NaN and infinities
    */
   add(values: Float64Array, from: number, to: number): boolean {
-    if (!areNear(values, from, to)) return false;
     if (this.sums.length <= to - from) {
       this.sums = new Float64Array(to - from + 1);
       this.rests = new Float64Array(to - from + 1);
     }
     const { sums, rests } = this;
+    if (addWholes(values, from, to, sums)) {
+      rests.fill(0, 0, to - from + 1);
+      return true;
+    }
+    if (!areNear(values, from, to)) return false;
     let [sum, rest] = [0, 0];
     for (let i = from; i < to; i++) {
       const value = values[i]!;
@@ -30,6 +34,19 @@ export class ExactSums {
     }
     return true;
   }
+}
+
+/** Most gauges are whole numbers, whose sums below 2^53 have no rest. */
+function addWholes(values: Float64Array, from: number, to: number, sums: Float64Array): boolean {
+  let [sum, magnitude] = [0, 0];
+  for (let i = from; i < to; i++) {
+    const value = values[i]!;
+    if (value !== Math.trunc(value)) return false;
+    sum += value;
+    magnitude += Math.abs(value);
+    sums[i - from + 1] = sum;
+  }
+  return magnitude <= 2 ** 53;
 }
 
 /**
