@@ -63,23 +63,28 @@ export async function encodeQueryResponse(
     ...(infos.length > 0 ? [`,"infos":${JSON.stringify(infos)}`] : []),
     '}',
   ];
-  const body = await encodeResult(result, new TimeTexts(times));
-  return Buffer.concat([Buffer.from(head), body, Buffer.from(tail.join(''))]);
+  if (result.type === 'scalar' || result.type === 'string') {
+    return Buffer.from(head + JSON.stringify(pointJson(result)) + tail.join(''));
+  }
+  return encodeSeries(result, new TimeTexts(times), { head, tail: tail.join('') });
 }
+
+type SeriesResult = Extract<QueryResult, { type: 'vector' | 'matrix' }>;
 
 const turnMs = 10;
 /** Texts are joined up to this length: a buffer for each would cost more than its text. */
 const pieceLength = 65_536;
 
-async function encodeResult(result: QueryResult, timeTexts: TimeTexts): Promise<Uint8Array> {
-  if (result.type === 'scalar' || result.type === 'string') {
-    return Buffer.from(JSON.stringify(pointJson(result)));
-  }
-  const toText = result.type === 'vector' ? instantText : seriesText;
+async function encodeSeries(
+  { type, series: all }: SeriesResult,
+  timeTexts: TimeTexts,
+  { head, tail }: { readonly head: string; readonly tail: string },
+): Promise<Uint8Array> {
+  const toText = type === 'vector' ? instantText : seriesText;
   const pieces: Uint8Array[] = [];
-  let text = '[';
+  let text = `${head}[`;
   let turnEnd = performance.now() + turnMs;
-  for (const [i, series] of result.series.entries()) {
+  for (const [i, series] of all.entries()) {
     text += `${i === 0 ? '' : ','}${toText(series, timeTexts)}`;
     if (text.length < pieceLength) continue;
     pieces.push(Buffer.from(text));
@@ -88,8 +93,8 @@ async function encodeResult(result: QueryResult, timeTexts: TimeTexts): Promise<
     await setImmediate();
     turnEnd = performance.now() + turnMs;
   }
-  pieces.push(Buffer.from(`${text}]`));
-  return Buffer.concat(pieces);
+  const last = Buffer.from(`${text}]${tail}`);
+  return pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
 }
 
 function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: boolean } {
@@ -143,7 +148,7 @@ function histogramText(timeMs: number, histogram: Histogram): string {
   return JSON.stringify([timeMs / 1000, histogramJson(histogram)]);
 }
 
-function pointJson(result: Extract<QueryResult, { type: 'scalar' | 'string' }>) {
+function pointJson(result: Exclude<QueryResult, SeriesResult>) {
   const { type } = result;
   return type === 'scalar'
     ? [result.point.timeMs / 1000, formatSample(result.point.value)]

@@ -29,7 +29,7 @@ export interface ReadParts {
   readonly admission: Admission;
   readonly disconnects: DisconnectSignals;
   /** The caller of a request. @throws AppError `unauthenticated` | `unavailable` */
-  readonly identify: (request: FastifyRequest) => Promise<Caller>;
+  readonly identify: (request: FastifyRequest, headers: RequestHeaders) => Promise<Caller>;
 }
 
 export function mountRead(
@@ -45,12 +45,12 @@ export function mountRead(
       const { params, raw } = request;
       const headers = readHeaders(raw);
       const search = searchOf(raw);
-      const { token, tokenDigest } = await identify(request); // 401, 503
+      const { token, tokenDigest } = await identify(request, headers); // 401, 503
       const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
       const reader = { accountId, tokenDigest };
       const recheck = async () =>
-        admission.permitReader((await identify(request)).token, accountId, route.scope);
+        admission.permitReader((await identify(request, headers)).token, accountId, route.scope);
       const lastEventId = lastEventIdOf(request);
 
       const sent = toRequestBody(raw, reply.raw);

@@ -11,6 +11,7 @@ import { digestSecret } from '../codec/token-secret.ts';
 import type { Session } from '../directory/port.ts';
 import type { TokenGrant } from '../model/account.ts';
 import { AppError, type ErrorCode } from '../model/errors.ts';
+import type { RequestHeaders } from '../model/request.ts';
 import { anyErrors, errorResponses, type Operation, toSchema } from './openapi-parts.ts';
 import { readHeaders } from './transport.ts';
 
@@ -47,8 +48,8 @@ const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict';
 export async function identifyCaller(
   { admission, sessions, publicUrl }: CallerParts,
   request: FastifyRequest,
+  headers: RequestHeaders,
 ): Promise<Caller> {
-  const headers = readHeaders(request.raw);
   const id = headers.authorization.length === 0 ? sessionId(request) : undefined;
   if (id === undefined || sessions === undefined) {
     return callerOf(admission, digestSecret(admission.bearer(headers)));

@@ -46,7 +46,8 @@ export function createStreamSurface(
   { explorerDirectory, ...callers }: CallerParts & { readonly explorerDirectory: string },
 ): FastifyInstance {
   const { admission } = callers;
-  const identify = (request: FastifyRequest) => identifyCaller(callers, request);
+  const identify: ReadParts['identify'] = (request, headers) =>
+    identifyCaller(callers, request, headers);
   const explorer = createExplorer(explorerDirectory);
   const app = createSurface({ ...context, answerUnknown: explorer.answerUnknown });
   explorer.mount(app);
@@ -77,7 +78,7 @@ function mountAdmin(
     handler: async (request, reply) => {
       const { params, raw } = request;
       const headers = readHeaders(raw);
-      const { token: caller } = await identify(request); // 401, 503
+      const { token: caller } = await identify(request, headers); // 401, 503
       const isNamed = route.accountScoped || headers.activeAccount.length > 0;
       const accountId = isNamed ? admission.activeAccount(headers) : undefined; // 400
       if (route.accountScoped && accountId !== undefined) checkAccount(caller, accountId); // 403
