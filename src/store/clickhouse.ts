@@ -6,7 +6,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
-import { countDefaults } from './counts/count-cache.ts';
+import { countDefaults } from './counts/count-steps.ts';
 import { createCountedReads } from './counts/counted-reads.ts';
 import { trackChanges } from './counts/table-changes.ts';
 import { toReadError } from './failures.ts';

@@ -16,7 +16,7 @@ import type {
   StatsPlan,
   StatsResult,
 } from '../../src/model/plan.ts';
-import { countDefaults } from '../../src/store/counts/count-cache.ts';
+import { countDefaults } from '../../src/store/counts/count-steps.ts';
 import { type CountedReads, createCountedReads } from '../../src/store/counts/counted-reads.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { byStep } from '../../src/store/sql/part-counts.ts';
@@ -282,6 +282,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
     ['are by the second where tenths of one', 1_000, 1, 0],
     ['are by the minute where ten seconds', 60_000, 1, 0],
     ['are by the hour where minutes', 60_000, 6, 0],
+    ['are by the day where hours', 86_400_000, 1, 0],
     ['of small parts are by ten seconds where those of large ones', 60_000, 1, 900],
   ] as const) {
     test(`${title} hold few logs`, async () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../../test/harness/until.ts';
 import type { Statement } from '../sql/statement.ts';
-import { countDefaults, createCountCache } from './count-cache.ts';
+import { createCountCache } from './count-cache.ts';
+import { countDefaults } from './count-steps.ts';
 import { ticksOf } from './ticks.ts';
 
 const placement = { database: 'weir', cluster: undefined };
@@ -36,7 +37,7 @@ test('of counts that take too much memory the large and unused go first', async 
       if (sql.includes('system.parts')) return [part] as never[];
       const label = labels.find((name) => Object.values(params).includes(name.slice(6)))!;
       const ticks = Array.from({ length: sizes[label] }, (_, i) => i);
-      return [['stream', ['value'], ticks, ticks]] as never[];
+      return [['stream', ['value'], ticks, ticks, 0, 500]] as never[];
     },
   };
   const options = { ...countDefaults, maxCountsKept: 1_200 };
@@ -59,12 +60,19 @@ test('of counts that take too much memory the large and unused go first', async 
 test('counts by a longer step replace those beyond the limit', async () => {
   const steps: string[] = [];
   const connection = {
-    query: async (_pool: string, { sql }: Statement) => {
-      if (sql.includes('mergeTreeIndex')) return [[part[0], '0', '60000000000']] as never[];
-      if (sql.includes('system.parts')) return [part] as never[];
+    query: async (_pool: string, { sql, params }: Statement) => {
+      if (sql.includes('mergeTreeIndex')) {
+        const spans = Object.values(params)
+          .flat()
+          .map((name) => [name, '0', '60000000000']);
+        return spans as never[];
+      }
       steps.push(/intDiv\(\S+ (\d+)\)/.exec(sql)?.[1] ?? '');
-      const ticks = Array.from({ length: steps.length === 1 ? 900_000 : 10 }, (_, i) => i);
-      return [['stream', [], ticks, ticks]] as never[];
+      const ticks = Array.from(
+        { length: steps.at(-1) === '100000000' ? 900_000 : 10 },
+        (_, i) => i,
+      );
+      return [['stream', [], ticks, ticks, 0, 900_000]] as never[];
     },
   };
   const cache = createCountCache(connection, placement, countDefaults);
@@ -72,4 +80,13 @@ test('counts by a longer step replace those beyond the limit', async () => {
   await cache.settled();
   assert.deepEqual(steps, ['100000000', '1000000000']);
   assert.equal(cache.get({ part: part[0], accountId: 'a', fields: [] })?.step, 1_000);
+
+  const asLarge = ['20260301_10_19_2', '900000', 60] as const;
+  cache.want([asLarge], [{ accountId: 'a', fields: [] }], always);
+  await cache.settled();
+  assert.deepEqual(steps.slice(2), ['1000000000'], 'a step that failed is not tried again');
+  const larger = ['20260301_20_99_2', '9000000', 60] as const;
+  cache.want([larger], [{ accountId: 'a', fields: [] }], always);
+  await cache.settled();
+  assert.deepEqual(steps.slice(3), ['100000000', '1000000000'], 'but in a larger part');
 });

@@ -3,24 +3,22 @@
  * counts; a merge or a deletion makes new parts. Counting runs in the background, after a read that
  * would have used the counts, one part at a time.
  */
-import { isLabelField } from '../../model/log-fields.ts';
 import type { Connection } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
 import {
   type CountKey,
-  type CountStep,
   compileLogParts,
   compilePartCounts,
   compilePartSpans,
-  countSteps,
   type LogPartRow,
   nanosPerTick,
   type PartCountRow,
   type PartSpanRow,
 } from '../sql/part-counts.ts';
 import type { Placement } from '../sql/tables.ts';
-import { createEntries, nameOf, partOf } from './count-entries.ts';
+import { type CountEntries, createEntries, nameOf, partOf } from './count-entries.ts';
 import { createCountFiles } from './count-files.ts';
+import { type CountOptions, type Countable, createStepTrials, maxCountsOf } from './count-steps.ts';
 import { type PartCounts, toPartCounts } from './part-counts.ts';
 import { sourcesOf } from './part-list.ts';
 import type { Ticks } from './ticks.ts';
@@ -56,51 +54,6 @@ interface Wanted {
   readonly ticks: Ticks;
 }
 
-type MinLogs = Readonly<Record<CountStep, number>>;
-
-/** Which parts are worth counting, and when. */
-export interface CountOptions {
-  /** A table without a part of this size is read as fast without counts. */
-  readonly largePartRows: number;
-  /** Younger parts are likely to be merged soon, small ones in particular. */
-  readonly minAgeSeconds: { readonly large: number; readonly small: number };
-  /** By the step of the counts: fewer logs for each count save too little, */
-  readonly minLogsPerCount: MinLogs;
-  /** The same of counts by a label, of which there are several, */
-  readonly minLogsPerLabelCount: MinLogs;
-  /**
-   * except in parts with no more counts than this, by 10 s or longer: the statement itself takes
-   * longer.
-   */
-  readonly fewCounts: number;
-  /** Labels are counted unasked while fewer rows arrive. */
-  readonly quietRowsPerSecond: number;
-  /** Between two looks for parts to count, by reads that no counts answer yet. */
-  readonly lookEveryMs: number;
-  /** Between two looks for new parts after a read, until an hour after it. */
-  readonly followEveryMs: number;
-  /** Counts in memory, of 8 bytes each. */
-  readonly maxCountsKept: number;
-  /** Rows beside them in memory, in units of 8 bytes. */
-  readonly maxRowsKept: number;
-  /** Of the counts on disk; undefined = none. */
-  readonly folder: string | undefined;
-}
-
-export const countDefaults: CountOptions = {
-  largePartRows: 50_000,
-  minAgeSeconds: { large: 5, small: 60 },
-  minLogsPerCount: { 100: 60, 1_000: 60, 10_000: 20, 60_000: 4, 3_600_000: 4 },
-  minLogsPerLabelCount: { 100: 60, 1_000: 60, 10_000: 60, 60_000: 12, 3_600_000: 12 },
-  fewCounts: 20_000,
-  quietRowsPerSecond: 20_000,
-  lookEveryMs: 1_000,
-  followEveryMs: 15_000,
-  maxCountsKept: 8_000_000,
-  maxRowsKept: 2_000_000,
-  folder: undefined,
-};
-
 /** In ticks, with fractions. */
 type Span = readonly [from: number, until: number];
 
@@ -114,40 +67,19 @@ export function createCountCache(
   const files =
     folder === undefined ? undefined : createCountFiles(connection, placement, { folder, entries });
   const spans = createPartSpans(connection, placement);
+  const count = createCounter(connection, placement, { entries, options });
   let work: Promise<void> | undefined;
   /** By account and whether of all time, what was wanted last while others were counted. */
   const next = new Map<string, Wanted>();
   let listed: readonly LogPartRow[] = [];
 
-  async function count(key: CountKey, rows: number): Promise<void> {
-    const name = nameOf(key);
-    entries.set(name, 'counting');
-    for (const step of countSteps) {
-      try {
-        const maxCounts = maxCountsOf(rows, key, { step, options });
-        const statement = compilePartCounts(placement, key, { step, maxCounts });
-        const counted = await connection.query<PartCountRow>('housekeeping', statement);
-        if (countsIn(counted) > maxCounts) continue;
-        // A statement finds no rows of a part that a merge has replaced.
-        if (!(await isActive(connection, placement, key.part))) entries.delete(name);
-        else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
-        return;
-      } catch (error) {
-        if (exceededLimit(error) !== undefined) continue;
-        // Tried again by a later read.
-        entries.delete(name);
-        return;
-      }
-    }
-    entries.set(name, 'too many');
-  }
-
   async function countAll(parts: readonly LogPartRow[], key: FieldsKey, ticks: Ticks) {
     await spans.load(key.accountId, parts);
-    for (const [part, rows] of parts) {
+    for (const [part, rowsText] of parts) {
       const span = spans.get(key.accountId, part);
       if (span === undefined || !isMostlyWithin(span, ticks)) continue;
-      await count({ ...key, part }, Number(rows));
+      const rows = Number(rowsText);
+      await count({ ...key, part }, { rows, logsPerMs: rows / (span[1] - span[0] + 1) });
     }
   }
 
@@ -192,6 +124,47 @@ export function createCountCache(
   };
 }
 
+interface Counting {
+  readonly entries: CountEntries;
+  readonly options: CountOptions;
+}
+
+/** Counts one part by the shortest step that leaves few enough counts. */
+function createCounter(
+  connection: Pick<Connection, 'query'>,
+  placement: Placement,
+  { entries, options }: Counting,
+) {
+  const trials = createStepTrials(options);
+
+  return async function count(key: CountKey, part: Countable): Promise<void> {
+    const name = nameOf(key);
+    entries.set(name, 'counting');
+    for (const trial of trials.list(key, part)) {
+      const { step, maxCounts } = trial;
+      try {
+        const statement = compilePartCounts(placement, key, { step, maxCounts });
+        const counted = await connection.query<PartCountRow>('housekeeping', statement);
+        if (countsIn(counted) <= maxCounts) {
+          // A statement finds no rows of a part that a merge has replaced.
+          const isSeen = counted.length > 0 || (await isActive(connection, placement, key.part));
+          if (!isSeen) entries.delete(name);
+          else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
+          return;
+        }
+      } catch (error) {
+        if (exceededLimit(error) === undefined) {
+          // Tried again by a later read.
+          entries.delete(name);
+          return;
+        }
+      }
+      trials.noteFailure(trial);
+    }
+    entries.set(name, 'too many');
+  };
+}
+
 /** Threads count groups separately, so a statement may exceed its limit. */
 function countsIn(rows: readonly PartCountRow[]): number {
   return rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
@@ -205,21 +178,6 @@ function dueParts(
   const isLarge = ([, rows]: LogPartRow) => Number(rows) >= largePartRows;
   if (!parts.some(isLarge)) return [];
   return parts.filter((part) => part[2] >= minAgeSeconds[isLarge(part) ? 'large' : 'small']);
-}
-
-interface Bounds {
-  readonly step: CountStep;
-  readonly options: CountOptions;
-}
-
-function maxCountsOf(
-  rows: number,
-  { fields }: Pick<FieldsKey, 'fields'>,
-  { step, options }: Bounds,
-): number {
-  const { minLogsPerCount, minLogsPerLabelCount, fewCounts } = options;
-  const minLogs = (fields.some(isLabelField) ? minLogsPerLabelCount : minLogsPerCount)[step];
-  return Math.max(step < 10_000 ? 0 : fewCounts, Math.ceil(rows / minLogs));
 }
 
 /** A part that is gone never comes back, so all rows of one that is there were there before. */
@@ -247,7 +205,7 @@ function inheritCounts(
     const sources = sourcesOf(part, before).map(([name]) => name);
     if (sources.length === 0) continue;
     entries.inherit(part[0], sources, (step) =>
-      maxCountsOf(Number(part[1]), { fields: [] }, { step, options }),
+      maxCountsOf(Number(part[1]), [], { step, options }),
     );
   }
 }

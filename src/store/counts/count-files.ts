@@ -20,7 +20,7 @@ export interface CountFiles {
 }
 
 /** Raised with each change of `PartCounts`. */
-const version = 3;
+const version = 4;
 /** A store that hangs neither delays a start nor an end for longer. */
 const hashesTimeoutMs = 5_000;
 const suffix = '.counts';

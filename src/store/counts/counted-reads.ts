@@ -26,7 +26,7 @@ import {
 import type { CountField } from '../sql/part-counts.ts';
 import { compileValueCounts, type ValueCountRow } from '../sql/stats.ts';
 import { tableName } from '../sql/tables.ts';
-import { type CountOptions, countDefaults } from './count-cache.ts';
+import { type CountOptions, countDefaults } from './count-steps.ts';
 import {
   addMatches,
   type CountQuery,

@@ -2,7 +2,6 @@
 import type { LogFilter } from '../../model/plan.ts';
 import { dayStartMs } from '../sql/housekeeping.ts';
 import {
-  byStep,
   type CountField,
   type CountStep,
   countSteps,
@@ -13,7 +12,7 @@ import type { CountedPart, CountQuery } from './count-matches.ts';
 import type { Filled, Gap } from './kept-rows.ts';
 import type { PartCounts } from './part-counts.ts';
 import { rowsOf } from './part-list.ts';
-import { clipped, ticksOf, wholeSegments } from './ticks.ts';
+import { clipped, ticksOf, wholeSegments, within } from './ticks.ts';
 import { allTogether, usualFields, withService } from './unasked-keys.ts';
 
 export function keysOf({ filter, fields }: CountQuery) {
@@ -45,9 +44,9 @@ export function countedPieces(
 
 /** Which parts the counts answer for, and what is left to read. */
 export function sortParts(cache: CountCache, listed: readonly LogPartRow[], query: CountQuery) {
-  const { filter, edges, ticks } = query;
+  const { filter } = query;
   const keys = keysOf(query);
-  const counted: { readonly part: LogPartRow; readonly own: readonly Found[] }[] = [];
+  const counted: Counted[] = [];
   const others: LogPartRow[] = [];
   for (const part of listed) {
     const own = isVisible(part[0], filter)
@@ -56,37 +55,64 @@ export function sortParts(cache: CountCache, listed: readonly LogPartRow[], quer
     if (own.length === keys.length) counted.push({ part, own });
     else others.push(part);
   }
-  // Rows are read once for all groupings of a part, by its longest step.
-  const longest = (own: readonly Found[]) => Math.max(...own.map((one) => one.counts.step));
-  // One statement reads the parts by 10 s and by the minute, unless that means many more rows.
-  const minutes = ticks[60_000];
-  const areFewCut = minutes.cut.length * 60_000 * 10 <= minutes.until - minutes.from;
-  const isByMinute = areFewCut && counted.some(({ own }) => longest(own) === 60_000);
-  const stepOf = (own: readonly Found[]) => {
-    const step = longest(own);
-    return countSteps.find((each) => each >= step && !(each === 10_000 && isByMinute))!;
-  };
-  const segments = byStep((step) => wholeSegments(ticks[step], edges, step));
+  const cut = cutParts(counted, query);
   const counts = keys.map((_, i) =>
-    counted.map(({ own }): CountedPart => ({ ...own[i]!, segments: segments[stepOf(own)] })),
+    cut.map(({ own, ticks, edges: inner, step }): CountedPart => {
+      return { ...own[i]!, segments: wholeSegments(ticks, inner, step) };
+    }),
   );
   // A log at a fraction of a tick may be on either side of an end of the range within it.
   const isByTick = ticksOf(filter, [], 1).cut.length === 0;
-  const cuts = countSteps.map((step): Gap => {
-    const parts = counted.filter(({ own }) => stepOf(own) === step);
-    let rows = 0;
-    const pieces = parts.flatMap(({ part, own }) => {
-      const [from, until] = own[0]!.counts.span;
-      const cut = ticks[step].cut.filter((tick) => tick + step > from && tick < until + step);
-      rows += cut.length * rowsInStep(Number(part[1]), own[0]!.counts, step);
-      return cut.map((tick) => ({ part: part[0], tick }));
-    });
-    return { step, pieces, rows: isByTick ? rows : Infinity };
+  const gaps = countSteps.map((step): Gap => {
+    const parts = cut.filter((one) => one.step === step);
+    const pieces = parts.flatMap(({ part: [part], ticks }) =>
+      ticks.cut.map((tick) => ({ part, tick })),
+    );
+    return { step, pieces, rows: isByTick ? rowsCut(parts) : Infinity };
   });
   const isKnown = isByTick && others.every(([part]) => isVisible(part, filter));
   const whole = others.map(([part]) => ({ part, tick: undefined }));
   const rest: Gap = { step: undefined, pieces: whole, rows: isKnown ? rowsOf(others) : Infinity };
-  return { counts, gaps: [...cuts, rest].filter(({ pieces }) => pieces.length > 0) };
+  return { counts, gaps: [...gaps, rest].filter(({ pieces }) => pieces.length > 0) };
+}
+
+interface Counted {
+  readonly part: LogPartRow;
+  /** For each key of the query. */
+  readonly own: readonly Found[];
+}
+
+/**
+ * By equal steps of up to a minute, so that one statement reads all parts and the rows answer when
+ * the range has moved by less, unless these are many rows.
+ */
+function cutParts(counted: readonly Counted[], { filter, edges }: CountQuery) {
+  const cutBy = (shortest: CountStep) =>
+    counted.map(({ part, own }) => {
+      const { span } = own[0]!.counts;
+      // Rows are read once for all groupings of a part, by its longest step.
+      const step = own.reduce((most, one) => maxStep(most, one.counts.step), shortest);
+      const inner = within(filter, edges, span);
+      const ticks = ticksOf(inner.range, inner.edges, step);
+      const isCut = ticks.cut.length > 0;
+      const rows = isCut ? ticks.cut.length * rowsInStep(Number(part[1]), own[0]!.counts, step) : 0;
+      return { part, own, step, edges: inner.edges, ticks, rows };
+    });
+  for (const step of [60_000, 10_000, 1_000] as const) {
+    const cut = cutBy(step);
+    if (rowsCut(cut) <= maxRowsAhead) return cut;
+  }
+  return cutBy(100);
+}
+
+const maxRowsAhead = 40_000;
+
+function rowsCut(parts: readonly { readonly rows: number }[]): number {
+  return parts.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function maxStep(a: CountStep, b: CountStep): CountStep {
+  return a > b ? a : b;
 }
 
 /** An estimate, or more: the group with logs in the most steps tells how many steps have some. */

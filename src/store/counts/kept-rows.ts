@@ -18,7 +18,7 @@ import {
 import type { ReadLimits, Statement } from '../sql/statement.ts';
 import type { Placement } from '../sql/tables.ts';
 import type { FieldsKey } from './count-cache.ts';
-import { type GroupedTicks, toGroupedTicks } from './part-counts.ts';
+import { type GroupedTicks, type KeptGroup, toGroupedTicks } from './part-counts.ts';
 import { floorTo, indexAfter } from './ticks.ts';
 
 /** A step of a part by its first tick, or the whole part. */
@@ -51,8 +51,8 @@ export interface Filled<Row> {
   readonly gap: Gap;
   readonly rows: readonly Row[];
   readonly pieces: readonly KeptPiece[];
-  /** Whether no statement ran. */
-  readonly isKept: boolean;
+  /** Whether all parts were there: a statement sees all rows of a part or none. */
+  readonly isComplete: boolean;
 }
 
 export interface KeptRows {
@@ -101,7 +101,7 @@ export function createKeptRows(
       const brief = { ...context, isBrief: true };
       if (gap.rows <= maxRowsOf(key)) {
         const { known, missing } = find(key, gap);
-        if (missing.pieces.length === 0) return { gap, rows: [], pieces: known, isKept: true };
+        if (missing.pieces.length === 0) return { gap, rows: [], pieces: known, isComplete: true };
         const limits = { ...time.left(), maxBytesReturned: maxBytesPerRow * maxRowsOf(key) };
         const read = compileKeptRows(placement, key, { scope: scopeOf(missing), limits });
         try {
@@ -112,13 +112,15 @@ export function createKeptRows(
           if (context.scanned !== undefined) {
             context.scanned.rows += rows.reduce((sum, [, , , ticks]) => sum + ticks.length, 0);
           }
-          return { gap, rows: [], pieces, isKept: false };
+          const seen = new Set(rows.map(([part]) => part));
+          const isComplete = missing.pieces.every(({ part }) => seen.has(part));
+          return { gap, rows: [], pieces, isComplete };
         } catch (error) {
           if (exceededLimit(error) === undefined) throw error;
         }
       }
       const rows = await connection.read<Row>(compile(scopeOf(gap), time.left()), brief);
-      return { gap, rows, pieces: [], isKept: false };
+      return { gap, rows, pieces: [], isComplete: false };
     },
     keep(key, filled) {
       for (const { gap, pieces } of filled) {
@@ -184,5 +186,3 @@ function toPieces({ step, pieces }: Gap, rows: readonly KeptRow[]): KeptPiece[] 
     return { ...piece, rows: toGroupedTicks(groups.get(nameOf(piece.part, piece.tick)) ?? []) };
   });
 }
-
-type KeptGroup = readonly [streamId: string, values: readonly string[], ticks: Float64Array];

@@ -16,8 +16,8 @@ export interface GroupedTicks {
   readonly ticks: Float64Array;
   /** Logs before each tick, over all groups, and of all. */
   readonly sums: Uint32Array;
-  /** The first and the last tick; from > until = none. */
-  readonly span: readonly [from: number, until: number];
+  /** Ticks of the first and the last log; first > last = none. */
+  readonly span: readonly [first: number, last: number];
   /** Memory in units of 8 bytes; a text takes as much as 10 of them. */
   readonly size: number;
 }
@@ -30,10 +30,18 @@ export function toPartCounts(step: CountStep, rows: readonly PartCountRow[]): Pa
   return { step, ...toGroupedTicks(rows) };
 }
 
+/** Stream, values and ticks of its logs in ascending order, at least one. */
+export type KeptGroup = readonly [
+  streamId: string,
+  values: readonly string[],
+  ticks: Float64Array,
+  counts?: undefined,
+  first?: undefined,
+  last?: undefined,
+];
+
 /** Of rows without counts each tick is one log. */
-export function toGroupedTicks(
-  rows: readonly (PartCountRow | readonly [string, readonly string[], ArrayLike<number>])[],
-): GroupedTicks {
+export function toGroupedTicks(rows: readonly (PartCountRow | KeptGroup)[]): GroupedTicks {
   const indexes = new Map<string, number>();
   const indexOf = (text: string) => numberOf(indexes, text);
   const total = rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
@@ -53,17 +61,18 @@ export function toGroupedTicks(
     starts[i + 1] = at;
   }
   const texts = [...indexes.keys()];
+  const spans = rows.map(([, , ticks, , first = ticks[0]!, last = ticks[ticks.length - 1]!]) => {
+    return [first, last] as const;
+  });
   const grouped = { texts, streams, values, starts, ...all };
-  return { ...grouped, span: spanOf(all.ticks), size: sizeOf(grouped) };
+  return { ...grouped, span: joined(spans), size: sizeOf(grouped) };
 }
 
-function spanOf(ticks: Float64Array): GroupedTicks['span'] {
-  let [from, until] = [Infinity, -Infinity];
-  for (const tick of ticks) {
-    from = Math.min(from, tick);
-    until = Math.max(until, tick);
-  }
-  return [from, until];
+function joined(spans: readonly GroupedTicks['span'][]): GroupedTicks['span'] {
+  return spans.reduce(
+    ([first, last], span) => [Math.min(first, span[0]), Math.max(last, span[1])],
+    [Infinity, -Infinity],
+  );
 }
 
 function sizeOf({
@@ -109,7 +118,7 @@ export function addPartCounts(all: readonly PartCounts[]): PartCounts {
   }
   const kept = { ticks: ticks.slice(0, total), sums: sums.slice(0, total + 1) };
   const grouped = { texts, streams: streams!, values, starts, ...kept };
-  return { step, ...grouped, span: spanOf(kept.ticks), size: sizeOf(grouped) };
+  return { step, ...grouped, span: joined(all.map(({ span }) => span)), size: sizeOf(grouped) };
 }
 
 function countAt({ sums }: GroupedTicks, at: number): number {

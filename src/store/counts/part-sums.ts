@@ -3,13 +3,9 @@ import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { compileLogParts, type LogPartRow, type Scope } from '../sql/part-counts.ts';
 import type { ReadLimits, Statement } from '../sql/statement.ts';
-import {
-  type CountCache,
-  type CountOptions,
-  createCountCache,
-  type FieldsKey,
-} from './count-cache.ts';
+import { type CountCache, createCountCache, type FieldsKey } from './count-cache.ts';
 import type { CountedPart, CountQuery } from './count-matches.ts';
+import type { CountOptions } from './count-steps.ts';
 import { countedPieces, hasSome, keptKey, keysOf, sortParts } from './gaps.ts';
 import { createKeptRows, type Filling } from './kept-rows.ts';
 import { createPartList, hasNames, haveSameNames } from './part-list.ts';
@@ -90,8 +86,8 @@ export function createPartSums(
       const { counts, gaps } = sortParts(cache, listed, query);
       if (counts[0]!.length === 0) return undefined;
       const filled = await Promise.all(gaps.map((gap) => keptRows.fill<Row>(gap, filling)));
-      const wasRead = filled.some(({ isKept }) => !isKept);
-      const after = wasRead || mayLackLogs ? await parts.list(context) : listed;
+      const isComplete = filled.every((each) => each.isComplete);
+      const after = isComplete && !mayLackLogs ? listed : await parts.list(context);
       // A part that is gone never comes back, so all were there while the statements ran.
       if (mayLackLogs ? haveSameNames(listed, after) : hasNames(after, listed)) {
         keptRows.keep(key, filled);

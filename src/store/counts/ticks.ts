@@ -26,6 +26,25 @@ export function ticksByStep(range: NanosRange, edges: readonly number[] = []): T
   return byStep((step) => ticksOf(range, edges, step));
 }
 
+/**
+ * Drops the ends and edges that all logs are on one side of, so that they cut no step.
+ * @param span ticks of the first and the last log
+ */
+export function within(
+  { fromNanos, untilNanos }: NanosRange,
+  edges: readonly number[],
+  [first, last]: readonly [number, number],
+): { readonly range: NanosRange; readonly edges: readonly number[] } {
+  const isBefore = (nanos: bigint) => Number((nanos + nanosPerTick - 1n) / nanosPerTick) <= first;
+  const isAfter = (nanos: bigint) => Number(nanos / nanosPerTick) > last;
+  const range = {
+    fromNanos: fromNanos === undefined || isBefore(fromNanos) ? undefined : fromNanos,
+    untilNanos: untilNanos === undefined || isAfter(untilNanos) ? undefined : untilNanos,
+  };
+  const outer = (edge: number) => (edge <= first ? -Infinity : edge > last ? Infinity : edge);
+  return { range, edges: edges.map(outer) };
+}
+
 /** @param step in ticks; 1 = the ticks themselves */
 export function ticksOf(
   { fromNanos, untilNanos }: NanosRange,
@@ -36,7 +55,9 @@ export function ticksOf(
   const tickOf = (nanos: bigint) => Number(nanos / stepNanos) * step;
   const ends = [fromNanos, untilNanos].filter((end) => end !== undefined);
   const cut = new Set(ends.filter((end) => end % stepNanos !== 0n).map(tickOf));
-  for (const edge of edges) if (edge % step !== 0) cut.add(floorTo(edge, step));
+  for (const edge of edges) {
+    if (Number.isFinite(edge) && edge % step !== 0) cut.add(floorTo(edge, step));
+  }
   const from = fromNanos === undefined ? 0 : tickOf(fromNanos + stepNanos - 1n);
   const until = untilNanos === undefined ? Infinity : tickOf(untilNanos);
   return { from, until, cut: [...cut].sort((a, b) => a - b) };

@@ -11,7 +11,8 @@ import {
   type LogPartRow,
 } from '../sql/part-counts.ts';
 import type { Placement } from '../sql/tables.ts';
-import type { CountOptions, FieldsKey } from './count-cache.ts';
+import type { FieldsKey } from './count-cache.ts';
+import type { CountOptions } from './count-steps.ts';
 import { rowsOf } from './part-list.ts';
 
 /** In the order of `countedFields`. */

@@ -70,18 +70,23 @@ function groupSql(field: GroupField, alias: string, params: Parameters): GroupSq
   return { key: alias, definition: `${rowValueSql(field, params)} AS ${alias}` };
 }
 
+const wordHash = 'bitShiftLeft(sipHash64(SeverityText) * (SeverityNumber = 0), 3)';
+
 /**
- * The key of severity is the index of the level, or a hash of the word above all indexes. Grouping
- * by the name of the level takes twice the time.
+ * The index of the level, or a hash of the word above all indexes. Grouping by the name of the
+ * level takes twice the time.
  */
+export const severityKeySql = `bitOr(${levelIndex}, ${wordHash})`;
+
+/** The severity of a group as text. @param key of the group */
+export function severityTextSql(key: string): string {
+  return `multiIf(${key} = 0, '', ${key} < 8, ${levelNames}[${key}], toString(any(SeverityText)))`;
+}
+
 const severityGroup: GroupSql = {
   key: 'severityKey',
-  definition:
-    `bitOr(${levelIndex}, bitShiftLeft(sipHash64(SeverityText) * (SeverityNumber = 0), 3)) ` +
-    'AS severityKey',
-  value:
-    `multiIf(severityKey = 0, '', severityKey < 8, ${levelNames}[severityKey], ` +
-    'toString(any(SeverityText)))',
+  definition: `${severityKeySql} AS severityKey`,
+  value: severityTextSql('severityKey'),
 };
 
 /** The value of one row as text; empty where it has none. */

@@ -6,7 +6,7 @@ import {
   type LabelField,
   logFields,
 } from '../../model/log-fields.ts';
-import { rowValueSql } from './field-sql.ts';
+import { rowValueSql, severityKeySql, severityTextSql } from './field-sql.ts';
 import {
   limitsSql,
   type Parameters,
@@ -115,19 +115,24 @@ export interface CountKey {
   readonly fields: readonly CountField[];
 }
 
-/** Stream, values of the fields, first ticks of steps in ascending order, logs in each. */
+/**
+ * Stream, values of the fields, first ticks of steps in ascending order, logs in each, ticks of the
+ * first and the last log.
+ */
 export type PartCountRow = readonly [
   streamId: string,
   values: readonly string[],
   ticks: readonly number[],
   counts: readonly number[],
+  first: number,
+  last: number,
 ];
 
 /** A tick is the unit of the time of counts, 1 ms. */
 export const nanosPerTick = 1_000_000n;
 
-/** Ticks that one count spans: 100 ms, 1 s, 10 s, a minute or an hour. */
-export const countSteps = [100, 1_000, 10_000, 60_000, 3_600_000] as const;
+/** Ticks that one count spans: 100 ms, 1 s, 10 s, a minute, an hour or a day. */
+export const countSteps = [100, 1_000, 10_000, 60_000, 3_600_000, 86_400_000] as const;
 export type CountStep = (typeof countSteps)[number];
 
 export function byStep<Value>(toValue: (step: CountStep) => Value): Record<CountStep, Value> {
@@ -156,15 +161,17 @@ export function compilePartCounts(
   { step, maxCounts }: { readonly step: CountStep; readonly maxCounts: number },
 ): Statement {
   return statement((params) => {
-    const values = of.fields.map((field) => countedSql(field, params));
-    const texts = values.map((_, i) => `toString(any(value${i}))`);
-    const columns = values.map((value, i) => `any(${value}) AS value${i}`);
+    const fields = of.fields.map((field) => countedSql(field, params));
+    const texts = fields.map((_, i) => `toString(any(value${i}))`);
+    const columns = fields.map(({ value }, i) => `${value} AS value${i}`);
+    const tickOf = (time: string) => `toFloat64(toUnixTimestamp64Milli(${time}))`;
     return `SELECT any(stream), CAST([${texts.join(', ')}] AS Array(String)),
-  arraySort(groupArray(tick) AS ticks), arraySort((n, tick) -> tick, groupArray(n), ticks)
+  arraySort(groupArray(tick) AS ticks), arraySort((n, tick) -> tick, groupArray(n), ticks),
+  ${tickOf('min(first)')}, ${tickOf('max(last)')}
 FROM
 (
   SELECT ${['any(StreamId) AS stream', ...columns].join(', ')},
-    ${groupKeySql(['StreamId', ...values])} AS key,
+    ${groupKeySql(fields)} AS key, min(Timestamp) AS first, max(Timestamp) AS last,
     toFloat64(${stepSql(step)} * ${step}) AS tick, toUInt32(count()) AS n
   FROM ${localTable(placement, 'logs')}
   WHERE AccountId = ${params.add('String', of.accountId)}
@@ -192,15 +199,15 @@ export function compileKeptRows(
   { scope, limits }: { readonly scope: Scope; readonly limits: ReadLimits },
 ): Statement {
   return statement((params) => {
-    const values = fields.map((field) => countedSql(field, params));
-    const texts = values.map((value) => `toString(any(${value}))`);
+    const counted = fields.map((field) => countedSql(field, params));
+    const texts = counted.map(({ value }) => `toString(${value})`);
     return `SELECT toString(_part), toString(any(StreamId)),
   CAST([${texts.join(', ')}] AS Array(String)),
   arraySort(groupArray(toFloat64(intDiv(toUnixTimestamp64Nano(Timestamp), ${nanosPerTick}))))
 FROM ${localTable(placement, 'logs')}
 WHERE AccountId = ${params.add('String', accountId)}
   AND ${scopeConditions(scope, params).join('\n  AND ')}
-GROUP BY _part, ${groupKeySql(['StreamId', ...values])}
+GROUP BY _part, ${groupKeySql(counted)}
 ${limitsSql(limits)}${scopeSettings(scope)}
 FORMAT RowBinary`;
   });
@@ -217,16 +224,26 @@ export function decodeKeptRows(bytes: Uint8Array): KeptRow[] {
   return rows;
 }
 
+interface CountedSql {
+  /** UInt64, equal for rows of equal values only. */
+  readonly key: string;
+  /** Of a group. */
+  readonly value: string;
+}
+
 /** A column of few values is hashed by value, not by row. */
-function countedSql(field: CountField, params: Parameters): string {
-  if (field === 'severity' || isLabelField(field)) return rowValueSql(field, params);
-  return logFields[field].column;
+function countedSql(field: CountField, params: Parameters): CountedSql {
+  if (field === 'severity') {
+    return { key: severityKeySql, value: severityTextSql(`any(${severityKeySql})`) };
+  }
+  const column = isLabelField(field) ? rowValueSql(field, params) : logFields[field].column;
+  return { key: `sipHash64(${column})`, value: `any(${column})` };
 }
 
 /** Rotated, so that equal values of two fields do not cancel each other. */
-function groupKeySql(values: readonly string[]): string {
-  return values
-    .map((value, i) => `bitRotateLeft(sipHash64(${value}), ${i})`)
+function groupKeySql(fields: readonly CountedSql[]): string {
+  return ['sipHash64(StreamId)', ...fields.map(({ key }) => key)]
+    .map((key, i) => `bitRotateLeft(${key}, ${i})`)
     .reduce((all, one) => `bitXor(${all}, ${one})`);
 }
 
@@ -242,7 +259,8 @@ export interface Scope {
  * granules is short.
  */
 export function scopeSettings(scope: Scope | undefined): string {
-  return scope?.times === undefined ? '' : ',\n  optimize_move_to_prewhere = 0';
+  const step = scope?.times?.step ?? Infinity;
+  return step > 60_000 ? '' : ',\n  optimize_move_to_prewhere = 0';
 }
 
 /** Conditions to be joined by AND; none without a scope. */
