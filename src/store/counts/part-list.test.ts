@@ -1,8 +1,9 @@
-/** Which parts a new part was made of. */
+/** Which parts a new part was made of, and how often parts are listed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogPartRow } from '../sql/part-counts.ts';
-import { sourcesOf } from './part-list.ts';
+import { createPartList, sourcesOf } from './part-list.ts';
+import { unknownChanges } from './table-changes.ts';
 
 const before: LogPartRow[] = [
   ['20260301_1_4_1', '900', 60],
@@ -40,3 +41,22 @@ for (const [why, name, rows] of unknown) {
     assert.deepEqual(sourcesOf([name, rows, 0], before), []);
   });
 }
+
+test('a list in the background waits for the one before', async () => {
+  const answers: PromiseWithResolvers<LogPartRow[]>[] = [];
+  const read = () => {
+    const answer = Promise.withResolvers<LogPartRow[]>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  const parts = createPartList(read, unknownChanges, 0);
+  const listed = () => new Promise((resolve) => parts.inBackground('a', resolve));
+  const first = listed();
+  void listed();
+  assert.equal(answers.length, 1);
+  answers[0]!.resolve(before);
+  assert.equal(await first, before);
+  await new Promise(setImmediate);
+  void listed();
+  assert.equal(answers.length, 2);
+});
