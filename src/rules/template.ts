@@ -18,7 +18,7 @@ type Term = (sample: RuleSample) => TemplateValue;
 type TemplateFunction = (...values: readonly TemplateValue[]) => TemplateValue;
 
 const action =
-  /\{\{(?:-(?=\s))?((?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?)(?:(?<=\s)-)?\}\}/g;
+  /\{\{(?:-(?=\s))?((?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?)(?:(?<=\s)-)?\}\}/y;
 const token = new RegExp(
   [
     String.raw`\s*(?:(\$?[a-zA-Z_]\w*)?((?:\.[a-zA-Z_]\w*)+)`,
@@ -40,16 +40,16 @@ export function compileTemplate(text: string): Template {
     const shown = trimEnd ? begun.trimEnd() : begun;
     parts.push(() => shown);
   };
-  for (const match of text.matchAll(action)) {
-    const [whole, inner = ''] = match;
-    addText(text.slice(at, match.index), /^\{\{-\s/.test(whole));
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+    action.lastIndex = open;
+    const [whole, inner = ''] = action.exec(text) ?? [];
+    if (whole === undefined) throw new TemplateError('{{ is not closed by }}');
+    addText(text.slice(at, open), /^\{\{-\s/.test(whole));
     if (!inner.trim().startsWith('/*')) parts.push(compilePipeline(inner));
     trimNext = /\s-\}\}$/.test(whole);
-    at = match.index + whole.length;
+    at = open + whole.length;
   }
-  const rest = text.slice(at);
-  if (rest.includes('{{')) throw new TemplateError('{{ is not closed by }}');
-  addText(rest, false);
+  addText(text.slice(at), false);
   return (sample) => parts.map((part) => toText(part(sample))).join('');
 }
 
