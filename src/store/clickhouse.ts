@@ -15,6 +15,7 @@ import { createHead } from './head/head.ts';
 import { makeGranulesSmall } from './log-granules.ts';
 import { createLogReader } from './log-reader.ts';
 import { createMetricsReader } from './metrics-reader.ts';
+import { createMergePause } from './merges/merge-pause.ts';
 import { migrate } from './migrate.ts';
 import { createRecentLogs, maxRecentRows } from './pages/recent-logs.ts';
 import type { Store } from './port.ts';
@@ -151,10 +152,12 @@ function createStore(
     restart === undefined || maxRows === 0
       ? undefined
       : createRecentLogs(listParts, { maxRows, now: Date.now });
+  const merges = restart && createMergePause(untracked, placement);
+  const writerParts = { connection, placement, insertQuorum, fence, floor, events };
   return {
     ...createLogReader({ ...listParts, floor, counted, recent }),
     ...createMetricsReader(readerParts, head),
-    ...createWriter({ connection, placement, insertQuorum, fence, floor, events, head, recent }),
+    ...createWriter({ ...writerParts, head, recent, merges }),
     connection,
     placement,
     events,
@@ -183,6 +186,7 @@ function createStore(
       }
     },
     async close() {
+      merges?.close();
       await counted?.close();
       await connection.close();
     },

@@ -8,6 +8,7 @@ import type { Connection } from './connection.ts';
 import { toInsertError } from './failures.ts';
 import type { Fence } from './fence.ts';
 import type { Head } from './head/head.ts';
+import type { MergePause } from './merges/merge-pause.ts';
 import type { Store } from './port.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import type { RecentLogs } from './pages/recent-logs.ts';
@@ -27,6 +28,8 @@ export interface WriterParts {
   readonly head: Pick<Head, 'inserted' | 'forget'> | undefined;
   /** The same for logs. */
   readonly recent: Pick<RecentLogs, 'inserted' | 'forget'> | undefined;
+  /** Undefined where others insert too. */
+  readonly merges: Pick<MergePause, 'beforeInsert'> | undefined;
 }
 
 export interface Writer extends Pick<Store, 'insert'> {
@@ -37,7 +40,7 @@ export interface Writer extends Pick<Store, 'insert'> {
 type Batches = readonly StampedBatch[];
 
 export function createWriter(parts: WriterParts): Writer {
-  const { connection, placement, insertQuorum, fence, floor, events, head, recent } = parts;
+  const { connection, placement, insertQuorum, fence, floor, events, head, recent, merges } = parts;
   let insertedRows = 0;
 
   async function targetOf(token: FencingToken) {
@@ -46,6 +49,7 @@ export function createWriter(parts: WriterParts): Writer {
 
   async function insertLogs(batches: Batches, mode: InsertMode, token: FencingToken) {
     floor.lower(batches);
+    await merges?.beforeInsert(batches.reduce((sum, { payload }) => sum + payload.length, 0));
     const rows = batches.map((batch) => ({ batch, count: batch.rows, rows: batch.payload }));
     const statement = compileInsert(await targetOf(token), batches, mode);
     try {

@@ -11,6 +11,7 @@ import {
   openHousekeepingTimer,
   type HousekeepingOptions,
 } from '../../src/store/housekeeping.ts';
+import { createMergePause } from '../../src/store/merges/merge-pause.ts';
 import { until } from '../harness/until.ts';
 import {
   allMutated,
@@ -99,6 +100,21 @@ test('deletes rows of streams with shorter retention, exactly to their limit', a
   await allMutated(engine);
   assert.deepEqual([...(await rowsByDay(short)).keys()], [0, 1.999]);
   assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 3, 9]);
+});
+
+test('a series of large inserts pauses merges', { skip: onCluster }, async () => {
+  const { connection, placement } = engine.store;
+  const merges = createMergePause(connection, placement);
+  const merge = () => query('OPTIMIZE TABLE weir.logs FINAL');
+  try {
+    await merges.beforeInsert(2 ** 30);
+    await fill(stream(1), [0, 0]);
+    await assert.rejects(merge(), /[Cc]ancelled merging/);
+    for (let inserts = 1; inserts <= 100; inserts++) await merges.beforeInsert(2 ** 30);
+    await merge();
+  } finally {
+    merges.close();
+  }
 });
 
 test('drops the oldest days over the disk cap, never the newest', async () => {

@@ -99,6 +99,19 @@ ${mutationsSync(placement)}`;
   return { sql, params: {} };
 }
 
+/** Mutations of logs that are not finished. */
+export function compileMutations({ database }: Placement): Statement {
+  return statement(
+    (params) => `SELECT toString(count()) FROM system.mutations
+WHERE NOT is_done AND table = 'logs' AND database = ${params.add('String', database)}`,
+  );
+}
+
+/** On one server. STOP also cancels the merges and mutations that run. */
+export function compileMerges(placement: Placement, action: 'START' | 'STOP'): Statement {
+  return { sql: `SYSTEM ${action} MERGES ${localTable(placement, 'logs')}`, params: {} };
+}
+
 export interface Expiry {
   readonly accountId: string;
   readonly streamId: string;
