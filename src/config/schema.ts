@@ -179,7 +179,7 @@ export const configSchema = z.strictObject({
     maxRows: integer('rows', 1_000_000, 1, 1_000_000, 'Rows per insert into the store.'),
     maxBytes: integer(
       'bytes',
-      64 * mebibyte,
+      32 * mebibyte,
       mebibyte,
       gibibyte,
       'Bytes per insert into the store.',

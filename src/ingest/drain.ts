@@ -29,7 +29,7 @@ export interface DrainOptions {
 
 export const defaultDrainOptions: DrainOptions = {
   maxRows: 1_000_000,
-  maxBytes: 64 * 1024 * 1024,
+  maxBytes: 32 * 1024 * 1024,
   pace: { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 },
   drains: 1,
   retry: { firstPauseMs: 100, maxPauseMs: 5000, attemptsPerBatch: 3 },
