@@ -21,11 +21,10 @@ export function accountRoutes(context: AdminContext): AdminRoute[] {
 function readRoutes({ directory }: AdminContext): AdminRoute[] {
   return [
     defineRoute({
-      method: 'GET',
-      path: '/whoami',
+      endpoint: 'GET /whoami',
       operationId: 'whoami',
       summary: 'The token in use: its scopes and accounts',
-      scope: undefined,
+      scope: null,
       response: whoamiAnswer,
       handle: async ({ caller }) => {
         const accounts = await listCovered(directory, caller);
@@ -37,20 +36,16 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
       },
     }),
     defineRoute({
-      method: 'GET',
-      path: '/accounts',
+      endpoint: 'GET /accounts',
       operationId: 'listAccounts',
       summary: 'Accounts that the token manages',
-      scope: 'admin',
       response: accountsAnswer,
       handle: async ({ caller }) => ({ accounts: await listCovered(directory, caller) }),
     }),
     defineRoute({
-      method: 'GET',
-      path: '/accounts/:accountId',
+      endpoint: 'GET /accounts/:accountId',
       operationId: 'getAccount',
       summary: 'One account',
-      scope: 'admin',
       params: accountParams,
       response: accountAnswer,
       handle: async ({ caller, params: { accountId } }) => {
@@ -64,8 +59,7 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
 function writeRoutes({ directory, record }: AdminContext): AdminRoute[] {
   return [
     defineRoute({
-      method: 'POST',
-      path: '/accounts',
+      endpoint: 'POST /accounts',
       operationId: 'createAccount',
       summary: 'Create an account',
       scope: 'operator',
@@ -80,11 +74,9 @@ function writeRoutes({ directory, record }: AdminContext): AdminRoute[] {
       },
     }),
     defineRoute({
-      method: 'PATCH',
-      path: '/accounts/:accountId',
+      endpoint: 'PATCH /accounts/:accountId',
       operationId: 'updateAccount',
       summary: 'Rename an account, or (scope operator) change its quota',
-      scope: 'admin',
       params: accountParams,
       body: accountChange,
       response: accountAnswer,
@@ -98,8 +90,7 @@ function writeRoutes({ directory, record }: AdminContext): AdminRoute[] {
       },
     }),
     defineRoute({
-      method: 'DELETE',
-      path: '/accounts/:accountId',
+      endpoint: 'DELETE /accounts/:accountId',
       operationId: 'deleteAccount',
       summary: 'Delete an account without streams or receivers, and its tokens',
       scope: 'operator',

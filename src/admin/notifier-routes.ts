@@ -29,22 +29,18 @@ const answer = z.object({
 export function notifierRoutes({ directory, audit }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'GET',
-      path: '/notifiers',
+      endpoint: 'GET /notifiers',
       operationId: 'listNotifiers',
       summary: "The account's notifiers, by name",
-      scope: 'admin',
       response: z.object({ notifiers: z.array(answer) }),
       handle: async ({ accountId }) => ({
         notifiers: (await directory.listNotifiers(accountId)).map(toAnswer),
       }),
     }),
     defineAccountRoute({
-      method: 'POST',
-      path: '/notifiers',
+      endpoint: 'POST /notifiers',
       operationId: 'createNotifier',
       summary: 'Create a notifier, which gets all alerts of the account',
-      scope: 'admin',
       body: newNotifier,
       response: answer,
       successStatus: 201,
@@ -55,11 +51,9 @@ export function notifierRoutes({ directory, audit }: AdminContext): AdminRoute[]
       },
     }),
     defineAccountRoute({
-      method: 'DELETE',
-      path: '/notifiers/:notifierId',
+      endpoint: 'DELETE /notifiers/:notifierId',
       operationId: 'deleteNotifier',
       summary: 'Delete a notifier',
-      scope: 'admin',
       params: z.object({ notifierId }),
       handle: async ({ caller, accountId, params }) => {
         const isDeleted = await directory.deleteNotifier(accountId, params.notifierId);

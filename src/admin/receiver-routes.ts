@@ -30,11 +30,9 @@ export function receiverRoutes(context: AdminContext): AdminRoute[] {
 function readRoutes({ directory, options }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'GET',
-      path: '/receivers',
+      endpoint: 'GET /receivers',
       operationId: 'listReceivers',
       summary: "The account's receivers",
-      scope: 'admin',
       response: receiversAnswer,
       handle: async ({ accountId }) => {
         const receivers = await directory.listReceivers(accountId);
@@ -42,11 +40,9 @@ function readRoutes({ directory, options }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      method: 'GET',
-      path: '/receivers/:receiverId',
+      endpoint: 'GET /receivers/:receiverId',
       operationId: 'getReceiver',
       summary: 'One receiver, with the exact URLs to send to',
-      scope: 'admin',
       params: receiverParams,
       response: receiverAnswer,
       handle: async ({ accountId, params }) =>
@@ -58,11 +54,9 @@ function readRoutes({ directory, options }: AdminContext): AdminRoute[] {
 function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'POST',
-      path: '/receivers',
+      endpoint: 'POST /receivers',
       operationId: 'createReceiver',
       summary: 'Create a receiver that feeds a stream',
-      scope: 'admin',
       body: newReceiver,
       response: receiverAnswer,
       successStatus: 201,
@@ -79,11 +73,9 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
       },
     }),
     defineAccountRoute({
-      method: 'PATCH',
-      path: '/receivers/:receiverId',
+      endpoint: 'PATCH /receivers/:receiverId',
       operationId: 'updateReceiver',
       summary: 'Change a receiver: name, stream, active state, address ranges, single limits',
-      scope: 'admin',
       params: receiverParams,
       body: receiverChange,
       response: receiverAnswer,
@@ -101,11 +93,9 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
       },
     }),
     defineAccountRoute({
-      method: 'DELETE',
-      path: '/receivers/:receiverId',
+      endpoint: 'DELETE /receivers/:receiverId',
       operationId: 'deleteReceiver',
       summary: 'Delete a receiver and revoke its tokens; its data stays in the stream',
-      scope: 'admin',
       params: receiverParams,
       handle: async ({ caller, accountId, params: { receiverId } }) => {
         await find(directory, accountId, receiverId);
@@ -119,11 +109,9 @@ function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[]
 /** Stores nothing: the samples come with the request. */
 function previewTransformRoute({ directory }: AdminContext): AdminRoute {
   return defineAccountRoute({
-    method: 'POST',
-    path: '/receivers/:receiverId/transform/preview',
+    endpoint: 'POST /receivers/:receiverId/transform/preview',
     operationId: 'previewTransform',
     summary: 'Apply a transform to sample logs, without saving it',
-    scope: 'admin',
     params: receiverParams,
     body: transformPreview,
     maxBodyBytes: maxPreviewBytes,

@@ -45,10 +45,10 @@ export type AdminScope = Extract<Scope, 'admin' | 'operator' | 'logs:read'>;
 type Params = Readonly<Record<string, string>>;
 
 interface Definition<Path extends Params, Body, Request>
-  extends Pick<
-    AdminRoute,
-    'method' | 'path' | 'operationId' | 'summary' | 'scope' | 'maxBodyBytes'
-  > {
+  extends Pick<AdminRoute, 'operationId' | 'summary' | 'maxBodyBytes'> {
+  readonly endpoint: `${AdminRoute['method']} /${string}`;
+  /** Default: `admin`; null: any access token. */
+  readonly scope?: AdminScope | null;
   readonly params?: z.ZodObject & z.ZodType<Path>;
   readonly body?: z.ZodType<Body>;
   /** Absent: the answer has no body. */
@@ -73,7 +73,7 @@ export function defineRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, Checked<Path, Body>>,
 ): AdminRoute {
   return toRoute(definition, false, ({ caller, params, body }) => {
-    checkScope(caller, definition.scope);
+    checkScope(caller, scopeOf(definition));
     return definition.handle({ caller, ...parse(definition, params, body) });
   });
 }
@@ -89,7 +89,7 @@ export function defineAccountRoute<Path extends Params = Params, Body = undefine
       });
     }
     checkAccount(caller, accountId);
-    checkScope(caller, definition.scope);
+    checkScope(caller, scopeOf(definition));
     return definition.handle({ caller, accountId, ...parse(definition, params, body) });
   });
 }
@@ -99,11 +99,26 @@ function toRoute<Path extends Params, Body, Request>(
   accountScoped: boolean,
   handle: (request: AdminRequest) => Promise<unknown>,
 ): AdminRoute {
-  const { params, body, response } = definition;
-  const { successStatus = response === undefined ? 204 : 200 } = definition;
-  // Async, so that a failed check rejects.
-  const checked = async (request: AdminRequest) => handle(request);
-  return { ...definition, params, body, response, successStatus, accountScoped, handle: checked };
+  const { endpoint, params, body, response, ...rest } = definition;
+  const [method, path] = endpoint.split(' ') as [AdminRoute['method'], string];
+  const { successStatus = response === undefined ? 204 : 200 } = rest;
+  return {
+    ...rest,
+    method,
+    path,
+    scope: scopeOf(definition),
+    accountScoped,
+    params,
+    body,
+    response,
+    successStatus,
+    // Async, so that a failed check rejects.
+    handle: async (request) => handle(request),
+  };
+}
+
+function scopeOf({ scope = 'admin' }: { readonly scope?: AdminScope | null }) {
+  return scope ?? undefined;
 }
 
 type Resource = 'stream' | 'receiver' | 'view' | 'token' | 'rule group' | 'notifier';

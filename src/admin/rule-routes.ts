@@ -87,33 +87,27 @@ export function ruleRoutes(context: AdminContext): AdminRoute[] {
 function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'GET',
-      path: '/rule-groups',
+      endpoint: 'GET /rule-groups',
       operationId: 'listRuleGroups',
       summary: "The account's rule groups, by stream and name",
-      scope: 'admin',
       response: groupsAnswer,
       handle: async ({ accountId }) => ({
         ruleGroups: (await directory.listRuleGroups(accountId)).map(toAnswer),
       }),
     }),
     defineAccountRoute({
-      method: 'POST',
-      path: '/rule-groups/check',
+      endpoint: 'POST /rule-groups/check',
       operationId: 'checkRules',
       summary: 'Check rule groups without saving them',
-      scope: 'admin',
       body: file,
       maxBodyBytes,
       response: counts,
       handle: async ({ body }) => toCounts(readRuleFile(body.rules, ruleOptions)),
     }),
     defineAccountRoute({
-      method: 'GET',
-      path: '/streams/:streamId/rule-groups',
+      endpoint: 'GET /streams/:streamId/rule-groups',
       operationId: 'getRuleFile',
       summary: "A stream's rule groups as a file",
-      scope: 'admin',
       params: streamParams,
       response: file,
       handle: async ({ accountId, params: { streamId } }) => {
@@ -124,11 +118,9 @@ function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      method: 'GET',
-      path: '/streams/:streamId/rule-groups/:name',
+      endpoint: 'GET /streams/:streamId/rule-groups/:name',
       operationId: 'getRuleGroup',
       summary: 'One rule group as a file',
-      scope: 'admin',
       params: groupParams,
       response: file,
       handle: async ({ accountId, params: { streamId, name } }) => {
@@ -145,11 +137,9 @@ function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
 function writeRoutes({ directory, audit, ruleOptions }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'PUT',
-      path: '/streams/:streamId/rule-groups',
+      endpoint: 'PUT /streams/:streamId/rule-groups',
       operationId: 'putRuleFile',
       summary: 'Add rule groups to a stream, and replace those of the same names',
-      scope: 'admin',
       params: streamParams,
       body: file,
       maxBodyBytes,
@@ -163,11 +153,9 @@ function writeRoutes({ directory, audit, ruleOptions }: AdminContext): AdminRout
       },
     }),
     defineAccountRoute({
-      method: 'DELETE',
-      path: '/streams/:streamId/rule-groups/:name',
+      endpoint: 'DELETE /streams/:streamId/rule-groups/:name',
       operationId: 'deleteRuleGroup',
       summary: 'Delete a rule group and its alerts',
-      scope: 'admin',
       params: groupParams,
       handle: async ({ caller, accountId, params: { streamId, name } }) => {
         await requireStream(directory, accountId, streamId);
@@ -181,11 +169,9 @@ function writeRoutes({ directory, audit, ruleOptions }: AdminContext): AdminRout
 
 function previewRoute({ directory, ruleOptions, previewRules, now }: AdminContext): AdminRoute {
   return defineAccountRoute({
-    method: 'POST',
-    path: '/streams/:streamId/rule-groups/preview',
+    endpoint: 'POST /streams/:streamId/rule-groups/preview',
     operationId: 'previewRules',
     summary: 'Which alerts rule groups would have raised in the past',
-    scope: 'admin',
     params: streamParams,
     body: previewBody,
     maxBodyBytes,

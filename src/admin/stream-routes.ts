@@ -15,31 +15,27 @@ export function streamRoutes(context: AdminContext): AdminRoute[] {
 function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'GET',
-      path: '/streams',
+      endpoint: 'GET /streams',
       operationId: 'listStreams',
       summary: "The account's streams",
       // Readers without the scope `admin` need the names of streams.
-      scope: undefined,
+      scope: null,
       response: streamsAnswer,
       handle: async ({ accountId }) => ({ streams: await directory.listStreams(accountId) }),
     }),
     defineAccountRoute({
-      method: 'GET',
-      path: '/streams/:streamId',
+      endpoint: 'GET /streams/:streamId',
       operationId: 'getStream',
       summary: 'One stream',
-      scope: undefined,
+      scope: null,
       params: streamParams,
       response: streamAnswer,
       handle: ({ accountId, params }) => find(directory, accountId, params.streamId),
     }),
     defineAccountRoute({
-      method: 'POST',
-      path: '/streams',
+      endpoint: 'POST /streams',
       operationId: 'createStream',
       summary: 'Create a stream',
-      scope: 'admin',
       body: newStream,
       response: streamAnswer,
       successStatus: 201,
@@ -50,11 +46,9 @@ function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute
       },
     }),
     defineAccountRoute({
-      method: 'PATCH',
-      path: '/streams/:streamId',
+      endpoint: 'PATCH /streams/:streamId',
       operationId: 'updateStream',
       summary: 'Rename a stream, change its retention or its downsampling',
-      scope: 'admin',
       params: streamParams,
       body: streamChange,
       response: streamAnswer,
@@ -73,11 +67,9 @@ function deletionRoutes(context: AdminContext): AdminRoute[] {
   const { directory, record } = context;
   return [
     defineAccountRoute({
-      method: 'DELETE',
-      path: '/streams/:streamId/data',
+      endpoint: 'DELETE /streams/:streamId/data',
       operationId: 'deleteStreamData',
       summary: 'Delete everything a stream has received so far; reads hide it at once',
-      scope: 'admin',
       params: streamParams,
       response: streamAnswer,
       handle: async ({ caller, accountId, params: { streamId } }) => {
@@ -88,11 +80,9 @@ function deletionRoutes(context: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      method: 'DELETE',
-      path: '/streams/:streamId',
+      endpoint: 'DELETE /streams/:streamId',
       operationId: 'deleteStream',
       summary: 'Delete a stream that no receiver feeds, and its data',
-      scope: 'admin',
       params: streamParams,
       handle: async ({ caller, accountId, params: { streamId } }) => {
         const stream = await find(directory, accountId, streamId);

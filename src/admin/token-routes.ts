@@ -28,11 +28,9 @@ export function tokenRoutes(context: AdminContext): AdminRoute[] {
 function readRoutes({ directory }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'GET',
-      path: '/tokens',
+      endpoint: 'GET /tokens',
       operationId: 'listTokens',
       summary: 'Tokens of the account and, for an operator, those for all accounts',
-      scope: 'admin',
       response: tokensAnswer,
       handle: async ({ caller, accountId }) => {
         const tokens = await directory.listTokens(accountId);
@@ -41,11 +39,9 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      method: 'GET',
-      path: '/tokens/:tokenId',
+      endpoint: 'GET /tokens/:tokenId',
       operationId: 'getToken',
       summary: 'One token, without its secret',
-      scope: 'admin',
       params: tokenParams,
       response: tokenAnswer,
       handle: async ({ caller, accountId, params }) =>
@@ -56,11 +52,9 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
 
 function createToken({ directory, now, record }: AdminContext): AdminRoute {
   return defineAccountRoute({
-    method: 'POST',
-    path: '/tokens',
+    endpoint: 'POST /tokens',
     operationId: 'createToken',
     summary: 'Create a token; only this response has its secret',
-    scope: 'admin',
     body: newToken,
     response: issuedTokenAnswer,
     successStatus: 201,
@@ -87,12 +81,10 @@ function createToken({ directory, now, record }: AdminContext): AdminRoute {
 }
 
 function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
-  const common = { scope: 'admin', params: tokenParams } as const;
   return [
     defineAccountRoute({
-      ...common,
-      method: 'PATCH',
-      path: '/tokens/:tokenId',
+      params: tokenParams,
+      endpoint: 'PATCH /tokens/:tokenId',
       operationId: 'updateToken',
       summary: 'Rename a token or change when it expires',
       body: tokenChange,
@@ -110,9 +102,8 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      ...common,
-      method: 'POST',
-      path: '/tokens/:tokenId/rotate',
+      params: tokenParams,
+      endpoint: 'POST /tokens/:tokenId/rotate',
       operationId: 'rotateToken',
       summary:
         'Replace a secret; the old one stops working, and only this response has the new one',
@@ -132,9 +123,8 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      ...common,
-      method: 'POST',
-      path: '/tokens/:tokenId/revoke',
+      params: tokenParams,
+      endpoint: 'POST /tokens/:tokenId/revoke',
       operationId: 'revokeToken',
       summary: 'Revoke a token permanently',
       response: tokenAnswer,
@@ -147,9 +137,8 @@ function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      ...common,
-      method: 'DELETE',
-      path: '/tokens/:tokenId',
+      params: tokenParams,
+      endpoint: 'DELETE /tokens/:tokenId',
       operationId: 'deleteToken',
       summary: 'Revoke and delete a token',
       handle: async ({ caller, accountId, params: { tokenId } }) => {

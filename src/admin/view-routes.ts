@@ -15,8 +15,7 @@ export function viewRoutes(context: AdminContext): AdminRoute[] {
 function readRoutes({ directory }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'GET',
-      path: '/views',
+      endpoint: 'GET /views',
       operationId: 'listViews',
       summary: "The account's saved views, by name",
       scope,
@@ -26,8 +25,7 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
       }),
     }),
     defineAccountRoute({
-      method: 'GET',
-      path: '/views/:viewId',
+      endpoint: 'GET /views/:viewId',
       operationId: 'getView',
       summary: 'One saved view',
       scope,
@@ -42,8 +40,7 @@ function readRoutes({ directory }: AdminContext): AdminRoute[] {
 function writeRoutes({ directory, audit }: AdminContext): AdminRoute[] {
   return [
     defineAccountRoute({
-      method: 'POST',
-      path: '/views',
+      endpoint: 'POST /views',
       operationId: 'createView',
       summary: 'Save a view of the explorer under a name',
       scope,
@@ -57,8 +54,7 @@ function writeRoutes({ directory, audit }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      method: 'PATCH',
-      path: '/views/:viewId',
+      endpoint: 'PATCH /views/:viewId',
       operationId: 'updateView',
       summary: 'Rename a saved view, or save another search under its name',
       scope,
@@ -74,8 +70,7 @@ function writeRoutes({ directory, audit }: AdminContext): AdminRoute[] {
       },
     }),
     defineAccountRoute({
-      method: 'DELETE',
-      path: '/views/:viewId',
+      endpoint: 'DELETE /views/:viewId',
       operationId: 'deleteView',
       summary: 'Delete a saved view',
       scope,

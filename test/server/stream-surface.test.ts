@@ -26,8 +26,7 @@ const reads: readonly ReadRoute[] = (['logs:read', 'analytics:read'] as const).m
 
 const admin = [
   defineAccountRoute({
-    method: 'POST',
-    path: '/things/:id',
+    endpoint: 'POST /things/:id',
     operationId: 'createThing',
     summary: 'Make a thing',
     scope: 'admin',
@@ -38,8 +37,7 @@ const admin = [
     handle: async ({ params, body, accountId: account }) => ({ ...params, ...body, account }),
   }),
   defineRoute({
-    method: 'DELETE',
-    path: '/things/:id',
+    endpoint: 'DELETE /things/:id',
     operationId: 'deleteThing',
     summary: 'Delete a thing',
     scope: 'operator',
