@@ -6,22 +6,7 @@ import { AppError } from '../model/errors.ts';
 import { type Database, deletes, type Tables } from './database.ts';
 import type { Directory } from './port.ts';
 
-type AccountQueries = Pick<
-  Directory,
-  | 'listAccounts'
-  | 'getAccount'
-  | 'createAccount'
-  | 'updateAccount'
-  | 'deleteAccount'
-  | 'listStreams'
-  | 'listAllStreams'
-  | 'getStream'
-  | 'createStream'
-  | 'updateStream'
-  | 'deleteStream'
->;
-
-export function createAccountQueries(database: Database): AccountQueries {
+export function createAccountQueries(database: Database) {
   return {
     listAccounts: () =>
       database.read((db) =>
@@ -103,7 +88,7 @@ export function createAccountQueries(database: Database): AccountQueries {
       ),
 
     deleteStream: (streamId) => database.write((tx) => deleteStream(tx, streamId)),
-  };
+  } satisfies Partial<Directory>;
 }
 
 /** @throws AppError `not_found` */

@@ -82,6 +82,20 @@ export async function deletes(query: {
   return (await query.executeTakeFirst()).numDeletedRows > 0n;
 }
 
+/** @returns the number of rows of the account. */
+export async function countRows(
+  tx: Transaction<Tables>,
+  table: 'exportTickets' | 'notifiers' | 'views',
+  accountId: string,
+): Promise<number> {
+  const { count } = await tx
+    .selectFrom(table)
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Sorts rows by key. Transactions that lock rows in the same order cannot deadlock. */
 export function inLockOrder<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] {
   const keyed = rows.map((row) => ({ row, key: keyOf(row) }));

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import { type Database, deletes } from './database.ts';
+import { countRows, type Database, deletes } from './database.ts';
 import type { NotifierStore } from './port.ts';
 
 export function createNotifierQueries(database: Database): NotifierStore {
@@ -20,12 +20,7 @@ export function createNotifierQueries(database: Database): NotifierStore {
     createNotifier: (notifier, maxNotifiers) =>
       database.write(async (tx) => {
         await requireAccount(tx, notifier.accountId);
-        const { count } = await tx
-          .selectFrom('notifiers')
-          .select((select) => select.fn.countAll<number>().as('count'))
-          .where('accountId', '=', notifier.accountId)
-          .executeTakeFirstOrThrow();
-        if (count >= maxNotifiers) {
+        if ((await countRows(tx, 'notifiers', notifier.accountId)) >= maxNotifiers) {
           throw new AppError(
             'conflict',
             `cannot create another notifier: the account has the maximum of ${maxNotifiers}; ` +

@@ -7,17 +7,7 @@ import { requireStream } from './account-queries.ts';
 import { type Database, deletes, type ReceiverRow, type Tables } from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
 
-type ReceiverQueries = Pick<
-  Directory & GrantSource,
-  | 'listReceivers'
-  | 'getReceiver'
-  | 'createReceiver'
-  | 'updateReceiver'
-  | 'deleteReceiver'
-  | 'findReceiver'
->;
-
-export function createReceiverQueries(database: Database): ReceiverQueries {
+export function createReceiverQueries(database: Database) {
   return {
     listReceivers: (accountId) =>
       database.read(async (db) => {
@@ -77,7 +67,7 @@ export function createReceiverQueries(database: Database): ReceiverQueries {
           .execute();
         return deletes(tx.deleteFrom('receivers').where('receiverId', '=', receiverId));
       }),
-  };
+  } satisfies Partial<Directory & GrantSource>;
 }
 
 export async function insertReceiver(tx: Transaction<Tables>, receiver: Receiver): Promise<void> {

@@ -1,16 +1,19 @@
-/** Sessions of the explorer. The directory stores digests of their ids only. */
+/**
+ * Sessions of the explorer, links that sign in to it, and tickets of exports: each can be used until
+ * it expires. The directory stores digests of their ids only.
+ */
 import { sql } from 'kysely';
 import { AppError } from '../model/errors.ts';
-import type { Database } from './database.ts';
-import type { SessionStore } from './port.ts';
+import { countRows, type Database } from './database.ts';
+import type { SessionStore, TicketStore } from './port.ts';
 
 const columns = ['digest', 'tokenDigest', 'owner'] as const;
 /** Minimum time between two writes of one session's last use. */
 const usedEveryMs = 60_000;
 
 /** Concurrent writes: sessions are not cached, so that a sign-out holds on all nodes at once. */
-export function createSessionQueries(database: Database): SessionStore {
-  return { ...sessionQueries(database), ...linkQueries(database) };
+export function createSessionQueries(database: Database): SessionStore & TicketStore {
+  return { ...sessionQueries(database), ...linkQueries(database), ...ticketQueries(database) };
 }
 
 function sessionQueries(
@@ -106,15 +109,7 @@ function linkQueries(database: Database): Pick<SessionStore, 'keepSignInLink' | 
       }),
 
     takeSignInLink: async (digest) => {
-      // Reads first: a forged code then never waits for a writer or delays one.
-      const known = await database.read((db) =>
-        db
-          .selectFrom('signInLinks')
-          .select('digest')
-          .where('digest', '=', digest)
-          .executeTakeFirst(),
-      );
-      if (!known) return undefined;
+      if (!(await isKnown(database, 'signInLinks', digest))) return undefined;
       return database.writeConcurrently((tx) =>
         tx
           .deleteFrom('signInLinks')
@@ -125,6 +120,57 @@ function linkQueries(database: Database): Pick<SessionStore, 'keepSignInLink' | 
       );
     },
   };
+}
+
+function ticketQueries(database: Database): TicketStore {
+  const { clockMs } = database;
+  return {
+    keepTicket: (ticket, { ttlMs, maxTickets }) =>
+      database.writeConcurrently(async (tx) => {
+        await tx.deleteFrom('exportTickets').where('expiresAtMs', '<=', clockMs).execute();
+        const count = await countRows(tx, 'exportTickets', ticket.accountId);
+        if (count >= maxTickets) return undefined;
+        const { expiresAtMs } = await tx
+          .insertInto('exportTickets')
+          .values({ ...ticket, expiresAtMs: sql<number>`${clockMs} + ${ttlMs}` })
+          .returning('expiresAtMs')
+          .executeTakeFirstOrThrow();
+        return expiresAtMs;
+      }),
+
+    takeTicket: async (digest) => {
+      if (!(await isKnown(database, 'exportTickets', digest))) return undefined;
+      return database.writeConcurrently((tx) =>
+        tx
+          .deleteFrom('exportTickets')
+          .where('digest', '=', digest)
+          .where('expiresAtMs', '>', clockMs)
+          .returningAll()
+          .executeTakeFirst(),
+      );
+    },
+
+    returnTicket: (ticket) =>
+      database.writeConcurrently(async (tx) => {
+        await tx
+          .insertInto('exportTickets')
+          .values(ticket)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }),
+  };
+}
+
+/** Read before a write: a forged code then never waits for a writer or delays one. */
+async function isKnown(
+  database: Database,
+  table: 'exportTickets' | 'signInLinks',
+  digest: string,
+): Promise<boolean> {
+  const row = await database.read((db) =>
+    db.selectFrom(table).select('digest').where('digest', '=', digest).executeTakeFirst(),
+  );
+  return row !== undefined;
 }
 
 function ignoreUnavailable(error: unknown): void {

@@ -8,7 +8,6 @@ import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
 import { createRuleQueries } from './rule-queries.ts';
 import { createSessionQueries } from './session-queries.ts';
 import { createStatisticsQueries } from './statistics-queries.ts';
-import { createTicketQueries } from './ticket-queries.ts';
 import { createTokenQueries, insertToken } from './token-queries.ts';
 import { createViewQueries } from './view-queries.ts';
 
@@ -20,7 +19,6 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
     ...createTokenQueries(database),
     ...createStatisticsQueries(database),
     ...createViewQueries(database),
-    ...createTicketQueries(database),
     ...createSessionQueries(database),
     ...createRuleQueries(database),
     ...createNotifierQueries(database),

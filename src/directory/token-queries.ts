@@ -7,21 +7,7 @@ import { requireAccount } from './account-queries.ts';
 import { type Database, deletes, inLockOrder, type Tables, type TokenRow } from './database.ts';
 import type { Directory, GrantSource, NewToken } from './port.ts';
 
-type TokenQueries = Pick<
-  Directory & GrantSource,
-  | 'listTokens'
-  | 'listUnboundTokens'
-  | 'getToken'
-  | 'createToken'
-  | 'updateToken'
-  | 'rotateToken'
-  | 'revokeToken'
-  | 'deleteToken'
-  | 'findToken'
-  | 'noteTokensUsed'
->;
-
-export function createTokenQueries(database: Database): TokenQueries {
+export function createTokenQueries(database: Database) {
   const change = (tokenId: string, columns: Partial<TokenRow>): Promise<Token | undefined> =>
     database.write(async (tx) => {
       if (Object.keys(columns).length > 0) {
@@ -92,7 +78,7 @@ export function createTokenQueries(database: Database): TokenQueries {
             .execute();
         }
       }),
-  };
+  } satisfies Partial<Directory & GrantSource>;
 }
 
 /** @throws AppError `not_found` if one of its accounts, or its receiver, does not exist */

@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely';
 import type { View } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import { type Database, deletes, type Tables } from './database.ts';
+import { countRows, type Database, deletes, type Tables } from './database.ts';
 import type { ViewStore } from './port.ts';
 
 export function createViewQueries(database: Database): ViewStore {
@@ -27,7 +27,12 @@ export function createViewQueries(database: Database): ViewStore {
     createView: ({ accountId, name, query }, maxViews) =>
       database.write(async (tx) => {
         await requireAccount(tx, accountId);
-        await checkCount(tx, accountId, maxViews);
+        if ((await countRows(tx, 'views', accountId)) >= maxViews) {
+          throw new AppError(
+            'conflict',
+            `cannot save another view: the account has the maximum of ${maxViews}; delete one first`,
+          );
+        }
         const now = database.timestamp();
         const times = { createdAt: now, updatedAt: now };
         const view: View = { viewId: randomUUID(), accountId, name, query, ...times };
@@ -54,23 +59,6 @@ export function createViewQueries(database: Database): ViewStore {
     deleteView: (viewId) =>
       database.write((tx) => deletes(tx.deleteFrom('views').where('viewId', '=', viewId))),
   };
-}
-
-async function checkCount(
-  tx: Transaction<Tables>,
-  accountId: string,
-  maxViews: number,
-): Promise<void> {
-  const { count } = await tx
-    .selectFrom('views')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('accountId', '=', accountId)
-    .executeTakeFirstOrThrow();
-  if (count < maxViews) return;
-  throw new AppError(
-    'conflict',
-    `cannot save another view: the account has the maximum of ${maxViews}; delete one first`,
-  );
 }
 
 /** Checked before the constraint fails, for a message that names the other view. */
