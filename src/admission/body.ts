@@ -142,27 +142,16 @@ export function discardBody(
   return promise;
 }
 
-/**
- * Collects the pieces of a body. Memory is proportional to the bytes: each piece of a transport may
- * reference the whole read it came from, so that one-byte frames would take a hundred times more.
- */
-interface BodyPieces {
-  /** Keeps or copies the piece, which must not change afterwards. */
-  add(piece: Buffer): void;
-  /** Size of the buffers: at most twice the bytes plus `smallestSlabBytes`. */
-  heldBytes(): number;
-  /** Moves all bytes to the start of `target`. */
-  moveTo(target: Buffer): void;
-  /** All bytes in one buffer. */
-  whole(): Buffer;
-}
-
 /** A TLS read is at most 16 KiB, so that a larger piece wastes little. */
 const largePieceBytes = 8 * 1024;
 const smallestSlabBytes = 1024;
 const largestSlabBytes = 64 * 1024;
 
-export function createBodyPieces(): BodyPieces {
+/**
+ * Collects the pieces of a body. Memory is proportional to the bytes: each piece of a transport may
+ * reference the whole read it came from, so that one-byte frames would take a hundred times more.
+ */
+export function createBodyPieces() {
   const buffers: Buffer[] = [];
   let slab: Buffer | undefined;
   let filled = 0;
@@ -189,7 +178,8 @@ export function createBodyPieces(): BodyPieces {
   }
 
   return {
-    add(piece) {
+    /** Keeps or copies the piece, which must not change afterwards. */
+    add(piece: Buffer): void {
       // Most bodies are one piece. After the first slab all pieces are copied: alternating small
       // and large pieces would leave slabs nearly empty.
       const isKept = slab === undefined && (size === 0 || piece.length >= largePieceBytes);
@@ -197,15 +187,18 @@ export function createBodyPieces(): BodyPieces {
       else copy(piece);
       size += piece.length;
     },
+    /** Size of the buffers: at most twice the bytes plus `smallestSlabBytes`. */
     heldBytes: () => held,
-    moveTo(target) {
+    /** Moves all bytes to the start of `target`. */
+    moveTo(target: Buffer): void {
       let at = 0;
       for (const buffer of buffers.splice(0)) at += buffer.copy(target, at, 0, size - at);
       slab = undefined;
       size = 0;
       held = 0;
     },
-    whole() {
+    /** All bytes in one buffer. */
+    whole(): Buffer {
       const [only] = buffers;
       if (buffers.length === 1 && only !== undefined) return only.subarray(0, size);
       return Buffer.concat(buffers, size);

@@ -112,33 +112,28 @@ export function createOverload(maxInFlightBytes: number): Overload {
   };
 }
 
+const smallestBytes = 64 * 1024;
+
 /**
  * A pool of buffers for large bodies: allocating memory outside the heap per request would trigger
  * garbage collection.
+ * @param maxKeptBytes limit on idle buffers
  */
-interface BodyBuffers {
-  /** @returns a buffer of at least this size with arbitrary content */
-  take(bytes: number): Buffer;
-  /** Returns a buffer, which must not be used afterwards. */
-  give(buffer: Buffer): void;
-}
-
-const smallestBytes = 64 * 1024;
-
-/** @param maxKeptBytes limit on idle buffers */
-function createBodyBuffers(maxKeptBytes: number): BodyBuffers {
+function createBodyBuffers(maxKeptBytes: number) {
   /** Free buffers by size, each a power of two. */
   const free = new Map<number, Buffer[]>();
   let keptBytes = 0;
   return {
-    take(bytes) {
+    /** @returns a buffer of at least this size with arbitrary content */
+    take(bytes: number): Buffer {
       const size = Math.max(smallestBytes, 2 ** Math.ceil(Math.log2(bytes)));
       const buffer = free.get(size)?.pop();
       if (buffer === undefined) return Buffer.allocUnsafeSlow(size);
       keptBytes -= size;
       return buffer;
     },
-    give(buffer) {
+    /** Returns a buffer, which must not be used afterwards. */
+    give(buffer: Buffer): void {
       if (keptBytes + buffer.length > maxKeptBytes) return;
       keptBytes += buffer.length;
       const sameSize = free.get(buffer.length);

@@ -128,7 +128,7 @@ export async function openRedisConnection(
     const call = { keys: [...keys], arguments: [...args] };
     try {
       return (await client.evalSha(digest, call).catch((error: unknown) => {
-        if (!isReply(error, /^NOSCRIPT/)) throw error;
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
         return client.eval(script, call);
       })) as unknown[];
     } catch (error) {
@@ -202,10 +202,6 @@ function toFailure(library: Library, error: unknown): RedisFailure {
   const message = messageOf(error);
   const isRefused = error instanceof library.ErrorReply && !unfit.test(message);
   return new RedisFailure(isRefused ? 'refused' : 'unreachable', message, error);
-}
-
-function isReply(error: unknown, pattern: RegExp): boolean {
-  return error instanceof Error && pattern.test(error.message);
 }
 
 /** @throws RedisFailure `timeout` */

@@ -53,11 +53,6 @@ export interface RecordedSamples {
 /** Resolves once the samples are durable. @throws AppError */
 export type RecordSamples = (owner: GroupOwner, samples: RecordedSamples) => Promise<void>;
 
-export interface Evaluator {
-  /** Finishes evaluations in flight and releases the lease. */
-  close(): Promise<void>;
-}
-
 const leaseName = 'alerts';
 const leaseMs = 15_000;
 const renewMs = 5_000;
@@ -67,7 +62,7 @@ const idleMs = 2_000;
 const clockSkewMs = 300_000;
 const concurrentGroups = 2;
 
-export function openEvaluator(parts: EvaluatorParts): Evaluator {
+export function openEvaluator(parts: EvaluatorParts) {
   const { rules, events, holder } = parts;
   const stop = new AbortController();
   const runs = new GroupRuns(parts, stop.signal);
@@ -106,7 +101,8 @@ export function openEvaluator(parts: EvaluatorParts): Evaluator {
 
   const looping = loop();
   return {
-    async close() {
+    /** Finishes evaluations in flight and releases the lease. */
+    async close(): Promise<void> {
       stop.abort();
       await looping;
       await runs.settled();

@@ -28,7 +28,9 @@ export function define(command: Command, terminal: Terminal): void {
       const quickstart = readQuickstart(file);
       const { href } = resolveStreamUrl(flags.url, environment, { file, quickstart });
       const hasToken = flags.token ?? environment['WEIR_TOKEN'] ?? quickstart.accessToken;
-      const code = hasToken && (await createCode(command, terminal));
+      const call = { method: 'POST', path: ['sign-in-links'], inAccount: false } as const;
+      const createCode = () => openSession(command, terminal).api.call<{ code: string }>(call);
+      const code = hasToken && (await createCode()).code;
       const url = `${href.replace(/\/$/, '')}/${code ? `#sign-in=${code}` : ''}`;
       writeOut(`${url}\n`);
       if (terminal.isOutTty && code) {
@@ -36,13 +38,6 @@ export function define(command: Command, terminal: Terminal): void {
       }
       if (flags.browser) await openBrowser(url, environment);
     });
-}
-
-/** @throws CommandError when the service does not create a link for the token */
-async function createCode(command: Command, terminal: Terminal): Promise<string> {
-  const { api } = openSession(command, terminal);
-  const call = { method: 'POST', path: ['sign-in-links'], inAccount: false } as const;
-  return (await api.call<{ readonly code: string }>(call)).code;
 }
 
 /** Resolves once the opener has started. */

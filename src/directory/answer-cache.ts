@@ -15,13 +15,6 @@ interface AnswerCacheOptions {
   readonly maxEntries: number;
 }
 
-interface AnswerCache<Answer> {
-  /** @throws AppError `unavailable` when the source fails and no answer is recent enough. */
-  get(key: string): Promise<Answer | undefined>;
-  /** Also discards the answers of look-ups in flight. */
-  clear(): void;
-}
-
 /** Shared by all caches of one source. */
 export interface SourceHealth {
   /** False for a moment after a failure. */
@@ -41,7 +34,7 @@ export function createAnswerCache<Answer>(
   options: AnswerCacheOptions,
   health: SourceHealth,
   now: () => number,
-): AnswerCache<Answer> {
+) {
   const found = new Map<string, Entry<Answer>>();
   // Separate from `found`, so that a flood of unknown keys evicts no known one.
   const missing = new Map<string, number>();
@@ -80,7 +73,8 @@ export function createAnswerCache<Answer>(
   };
 
   return {
-    async get(key) {
+    /** @throws AppError `unavailable` when the source fails and no answer is recent enough. */
+    async get(key: string): Promise<Answer | undefined> {
       const entry = found.get(key);
       if (entry && now() - entry.confirmedAtMs < options.freshMs) return entry.answer;
       const missingSinceMs = missing.get(key);
@@ -96,7 +90,8 @@ export function createAnswerCache<Answer>(
         return orStale(entry, error);
       }
     },
-    clear() {
+    /** Also discards the answers of look-ups in flight. */
+    clear(): void {
       found.clear();
       missing.clear();
       inFlight = new Map();

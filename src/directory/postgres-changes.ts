@@ -24,10 +24,6 @@ const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 const lookUpPauseMs = 20;
 
-export interface DirectoryChanges {
-  close(): Promise<void>;
-}
-
 export interface DirectoryChangesOptions extends PostgresAddress {
   readonly times?: PostgresTimes;
 }
@@ -43,11 +39,11 @@ export function openDirectoryChanges(
   options: DirectoryChangesOptions,
   cached: CachedDirectory,
   telemetry: Pick<DirectoryEvents, 'changeFeedLost' | 'changeFeedRestored'>,
-): DirectoryChanges {
+) {
   const closing = new AbortController();
   const listening = listen(options, cached, telemetry, closing.signal);
   return {
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await listening;
     },

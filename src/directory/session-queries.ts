@@ -1,6 +1,6 @@
 /**
- * Sessions of the explorer, links that sign in to it, and tickets of exports: each can be used until
- * it expires. The directory stores digests of their ids only.
+ * Sessions of the explorer, links that sign in to it, and tickets of exports, which all expire. The
+ * directory stores digests of their ids only.
  */
 import { sql } from 'kysely';
 import { AppError } from '../model/errors.ts';

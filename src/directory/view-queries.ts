@@ -30,7 +30,8 @@ export function createViewQueries(database: Database): ViewStore {
         if ((await countRows(tx, 'views', accountId)) >= maxViews) {
           throw new AppError(
             'conflict',
-            `cannot save another view: the account has the maximum of ${maxViews}; delete one first`,
+            `cannot save another view: the account has the maximum of ${maxViews}; ` +
+              'delete one first',
           );
         }
         const now = database.timestamp();

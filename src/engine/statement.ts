@@ -150,7 +150,9 @@ function plainInsert(sql: string, seen: readonly Token[], format: string): DataI
 function* single(tokens: Generator<Token, void, void>): Generator<Token> {
   let hasEnded = false;
   for (const token of tokens) {
-    if (hasEnded) throw manyStatements();
+    if (hasEnded) {
+      throw new EngineException(62, 'cannot run more than one statement in a query');
+    }
     hasEnded = token.text === ';';
     yield token;
   }
@@ -158,8 +160,4 @@ function* single(tokens: Generator<Token, void, void>): Generator<Token> {
 
 function textOf(sql: string, token: Token): string {
   return sql.slice(token.start, token.end);
-}
-
-function manyStatements(): EngineException {
-  return new EngineException(62, 'cannot run more than one statement in a query');
 }

@@ -1,21 +1,12 @@
 /** The newest receive time of stored logs, by stream. */
 import type { StampedBatch } from '../model/batch.ts';
 
-export interface NewestReceipts {
-  /** To be called once these are stored, before the watermark advances. */
-  note(batches: readonly StampedBatch[]): void;
-  /**
-   * Unix ns; 0 where nothing was stored since the start.
-   * @param streamId undefined = of all streams.
-   */
-  newestNanos(streamId: string | undefined): bigint;
-}
-
-export function createNewestReceipts(): NewestReceipts {
+export function createNewestReceipts() {
   const byStream = new Map<string, bigint>();
   let newest = 0n;
   return {
-    note(batches) {
+    /** To be called once these are stored, before the watermark advances. */
+    note(batches: readonly StampedBatch[]): void {
       for (const { layout, owner, receivedAtNanos } of batches) {
         if (layout !== 'logs/1') continue;
         const known = byStream.get(owner.streamId) ?? 0n;
@@ -23,6 +14,8 @@ export function createNewestReceipts(): NewestReceipts {
         if (receivedAtNanos > newest) newest = receivedAtNanos;
       }
     },
-    newestNanos: (streamId) => (streamId === undefined ? newest : (byStream.get(streamId) ?? 0n)),
+    /** Unix ns; 0 where nothing was stored since the start. @param streamId undefined = of all */
+    newestNanos: (streamId: string | undefined): bigint =>
+      streamId === undefined ? newest : (byStream.get(streamId) ?? 0n),
   };
 }

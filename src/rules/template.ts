@@ -94,7 +94,8 @@ function compilePipeline(source: string): Term {
   function command(piped: Term | undefined): Term {
     const first = tokens[at];
     if (first === undefined) throw new TemplateError('an expression is missing in {{ }}');
-    const call = first.kind === 'name' ? functionOf(first.text) : undefined;
+    const isFunction = first.kind === 'name' && Object.hasOwn(functions, first.text);
+    const call = isFunction ? functions[first.text] : undefined;
     if (call === undefined) {
       const value = operand();
       if (piped !== undefined) throw new TemplateError(`${quote(first.text)} is no function`);
@@ -143,10 +144,6 @@ function variable(name: string): Term {
   throw new TemplateError(
     `cannot use ${quote(name)}: known are $value, $labels.<name>, and the functions ${known}`,
   );
-}
-
-function functionOf(name: string): TemplateFunction | undefined {
-  return Object.hasOwn(functions, name) ? functions[name] : undefined;
 }
 
 const functions: Readonly<Record<string, TemplateFunction>> = {

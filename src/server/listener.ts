@@ -85,7 +85,9 @@ export function onClientError(
 ): void {
   if (!isParseError(error)) return void socket.destroy();
   events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
-  answerParseError(error, socket);
+  // Nothing after a parse error can be trusted.
+  if (socket.writable) socket.write(toRawAnswer(parseErrors[error.code ?? ''] ?? invalidHttp));
+  socket.destroySoon();
 }
 
 /** Passes the well-formed requests of a server to the handler. */
@@ -217,12 +219,6 @@ const plainHttp: RawProblem = {
   code: 'malformed',
   detail: 'cannot answer plain HTTP: this port speaks HTTPS; use https:// in the URL',
 };
-
-/** Closes the connection: nothing after a parse error can be trusted. */
-function answerParseError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
-  if (socket.writable) socket.write(toRawAnswer(parseErrors[code] ?? invalidHttp));
-  socket.destroySoon();
-}
 
 const noProxy: RawProblem = {
   status: 405,

@@ -56,7 +56,8 @@ export function mountRead(
       const sent = toRequestBody(raw, reply.raw);
       const { body, memory } = await readBody(admission, sent, { accountId, headers, route });
       try {
-        if (route.body?.kind === 'form') addFields(search, body);
+        const fields = route.body?.kind === 'form' ? new URLSearchParams(body.toString()) : [];
+        for (const [name, value] of fields) search.append(name, value);
         const disconnect = disconnects.watch(reply);
         const scanned = { rows: 0, bytes: 0 };
         const sentParts = { search, params, body, lastEventId };
@@ -160,10 +161,6 @@ async function readBody(
 function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id'];
   return Array.isArray(id) ? id.join() : id;
-}
-
-function addFields(search: URLSearchParams, form: Buffer): void {
-  for (const [name, value] of new URLSearchParams(form.toString())) search.append(name, value);
 }
 
 /**

@@ -125,7 +125,8 @@ export function toBytes(body: Uint8Array | string): Uint8Array {
 /** Names the method, since the URL may be right for another one. @param url path and query */
 export function unknownRoute(method: string, url: string): AppError {
   const [, signal] = /\/v1\/(logs|metrics|traces)\/?(?:\?|$)/.exec(url) ?? [];
-  const advice = isSignal(signal) ? otlpAdvice[signal] : 'use the URL exactly as it was issued';
+  const exact = 'use the URL exactly as it was issued';
+  const advice = signal === undefined ? exact : otlpAdvice[signal as keyof typeof otlpAdvice];
   return new AppError('not_found', `cannot find this route for ${method}: ${advice}`);
 }
 
@@ -139,10 +140,6 @@ export const otlpAdvice = {
     'set OTEL_EXPORTER_OTLP_ENDPOINT to the URL up to /otlp, or OTEL_METRICS_EXPORTER=none',
   traces: 'Weir takes logs and metrics by OTLP and no traces; set OTEL_TRACES_EXPORTER=none',
 } as const satisfies Record<string, string>;
-
-function isSignal(word: string | undefined): word is keyof typeof otlpAdvice {
-  return word !== undefined && Object.hasOwn(otlpAdvice, word);
-}
 
 /** A path that cannot be decoded is an unknown route. */
 function toBadPath(cause: unknown): AppError {

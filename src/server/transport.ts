@@ -78,7 +78,8 @@ export function requestFault(request: HttpRequest): string | undefined {
 }
 
 export function toRequestBody(request: HttpRequest, response: HttpResponse): RequestBody {
-  const sendContinue = waitsForContinue(request) ? () => response.writeContinue() : undefined;
+  const waits = request.headers.expect?.toLowerCase() === '100-continue';
+  const sendContinue = waits ? () => response.writeContinue() : undefined;
   if (request instanceof Http2ServerRequest) {
     const { stream } = request;
     return {
@@ -114,9 +115,4 @@ export const uncountedMemory: MemoryLease = {
 function toDeclaredBytes({ headers }: HttpRequest): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
-}
-
-function waitsForContinue(request: HttpRequest): boolean {
-  const { expect } = request.headers;
-  return expect !== undefined && expect.toLowerCase() === '100-continue';
 }

@@ -2,12 +2,7 @@
 
 const sliceMs = 5;
 
-export interface RoundRobin<Source extends object> {
-  /** Runs the task soon, after earlier ones of its source and one of each other source. */
-  add(source: Source, task: () => void): void;
-}
-
-export function createRoundRobin<Source extends object>(): RoundRobin<Source> {
+export function createRoundRobin<Source extends object>() {
   /** In the order of their turns. */
   const waiting = new Map<Source, (() => void)[]>();
 
@@ -26,7 +21,8 @@ export function createRoundRobin<Source extends object>(): RoundRobin<Source> {
   }
 
   return {
-    add(source, task) {
+    /** Runs the task soon, after earlier ones of its source and one of each other source. */
+    add(source: Source, task: () => void): void {
       const tasks = waiting.get(source);
       if (tasks !== undefined) {
         tasks.push(task);

@@ -9,31 +9,20 @@ export interface ConnectionTarget<Connection> {
   hand(connection: Connection): void;
 }
 
-export interface ConnectionBalancer<Connection> {
-  add(target: ConnectionTarget<Connection>): void;
-  remove(target: ConnectionTarget<Connection>): void;
-  /** @returns why the connection was refused, or undefined */
-  hand(connection: Connection): 'cap' | 'no_worker' | undefined;
-  targets(): number;
-  /** Open connections of all workers. */
-  connections(): number;
-}
-
-export function createConnectionBalancer<Connection>(
-  maxConnections: number,
-): ConnectionBalancer<Connection> {
+export function createConnectionBalancer<Connection>(maxConnections: number) {
   /** Least recently picked first. */
   let targets: readonly ConnectionTarget<Connection>[] = [];
   const without = (one: ConnectionTarget<Connection>) => targets.filter((target) => target !== one);
   const connections = () => targets.reduce((sum, target) => sum + target.connections(), 0);
   return {
-    add(target) {
+    add(target: ConnectionTarget<Connection>): void {
       targets = [...targets, target];
     },
-    remove(target) {
+    remove(target: ConnectionTarget<Connection>): void {
       targets = without(target);
     },
-    hand(connection) {
+    /** @returns why the connection was refused, or undefined */
+    hand(connection: Connection): 'cap' | 'no_worker' | undefined {
       const [first, ...others] = targets;
       if (first === undefined) return 'no_worker';
       if (connections() >= maxConnections) return 'cap';
@@ -46,6 +35,7 @@ export function createConnectionBalancer<Connection>(
       return undefined;
     },
     targets: () => targets.length,
+    /** Open connections of all workers. */
     connections,
   };
 }

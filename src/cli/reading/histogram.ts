@@ -163,12 +163,8 @@ function toSeries(buckets: readonly Bucket[]): Series[] {
   const series = words.map((word, i) => ({
     name: word === '' ? 'none' : shorten(escapeControls(word), widestName),
     format: areSeverities ? severityStyle(toSeverityNumber(word)) : colours[i % colours.length]!,
-    countOf: ({ groups }: Bucket) => countIn(groups, word),
+    countOf: ({ groups = {} }: Bucket) => (Object.hasOwn(groups, word) ? groups[word]! : 0),
   }));
   if (buckets.every(({ other = 0 }) => other === 0)) return series;
   return [...series, { name: 'other', format: 'dim', countOf: ({ other = 0 }) => other }];
-}
-
-function countIn(groups: Bucket['groups'], word: string): number {
-  return groups !== undefined && Object.hasOwn(groups, word) ? (groups[word] ?? 0) : 0;
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { repairText } from '../../codec/body-text.ts';
 import type { Config } from '../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../model/protocol.ts';
-import type { RequestTarget } from '../../model/request.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
 import { openTolerantEvents } from './event-source.ts';
@@ -54,11 +53,6 @@ const description: IngestDescription = {
   },
 };
 
-/** 200 by default: some senders take the 202 of `/logs` for a failure, and others expect it. */
-function wantsAccepted(target: RequestTarget | undefined): boolean {
-  return target?.query.get('status') === '202';
-}
-
 export function createLines(config: Config): Protocol {
   const decodeLines = createLinesDecoder();
   const decodeDocument = createJsonLogsDecoder(openTolerantEvents, repairText);
@@ -75,7 +69,8 @@ export function createLines(config: Config): Protocol {
       return isArray ? decodeDocument(bytes, limits) : decodeLines(bytes, format, limits);
     },
     reply: (batch, _format, target) => ({
-      status: wantsAccepted(target) ? 202 : 200,
+      // Some senders take the 202 of `/logs` for a failure, and others expect it.
+      status: target?.query.get('status') === '202' ? 202 : 200,
       contentType: 'application/json',
       body: toText(batch),
     }),

@@ -15,8 +15,8 @@ const maxPairs = maxLabels + fieldKeys.length;
  * @param metadata fields of each line of text
  */
 export function* eachPiece(body: Buffer, format: LineFormat, metadata?: object): Generator<Buffer> {
-  const ofMessage = metadata === undefined ? toMessage : withMetadata(metadata);
-  const toEvent = format === 'text' ? ofMessage : parseLogfmt;
+  const withMetadata = (line: string) => ({ ...metadata, message: line });
+  const toEvent = format === 'text' ? withMetadata : parseLogfmt;
   for (let start = 0; start < body.length; ) {
     const wanted = body.indexOf(newline, start + pieceBytes);
     const end = wanted < 0 ? body.length : wanted + 1;
@@ -31,19 +31,11 @@ export function* eachPiece(body: Buffer, format: LineFormat, metadata?: object):
   }
 }
 
-function withMetadata(metadata: object): (line: string) => object {
-  return (line) => ({ ...metadata, message: line });
-}
-
-function toMessage(line: string): object {
-  return { message: line };
-}
-
 /** A line of another form is a message. */
 function parseLogfmt(line: string): object {
   // With more pairs the event is rejected, before a long line takes seconds.
   const event = readLogfmt(line, maxPairs);
-  if (event === undefined) return toMessage(line);
+  if (event === undefined) return { message: line };
   const hasMessage = ['message', 'msg', 'event'].some((key) => event.has(key));
   return Object.fromEntries(hasMessage ? event : [['message', line], ...event]);
 }

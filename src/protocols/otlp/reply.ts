@@ -134,7 +134,7 @@ export function encodeProblem(problem: Problem, contentType: string | undefined)
   const message = `${detail} (request ${problem.requestId})`;
   const details = toDetails(problem, detail);
   const status = retryable(problem.status);
-  if (isJsonType(contentType)) {
+  if (/^\s*application\/json\s*(;|$)/i.test(contentType ?? '')) {
     return {
       ...status,
       contentType: 'application/json',
@@ -148,10 +148,6 @@ export function encodeProblem(problem: Problem, contentType: string | undefined)
 /** A slow sender or an internal error may succeed on retry. */
 function retryable(status: number): Pick<EncodedProblem, 'status' | 'retryAfterSeconds'> {
   return status === 408 || status === 500 ? { status: 503, retryAfterSeconds: 1 } : { status };
-}
-
-function isJsonType(contentType: string | undefined): boolean {
-  return /^\s*application\/json\s*(;|$)/i.test(contentType ?? '');
 }
 
 function toDetails(problem: Problem, detail: string): Detail[] {

@@ -62,7 +62,7 @@ export class ExemplarReader {
   #readLabels(start: number): Uint8Array {
     const labels = this.#series.readExemplar(start);
     let characters = 0;
-    for (const [name, value] of labels) characters += countCodePoints(name + value);
+    for (const [name, value] of labels) characters += Array.from(name + value).length;
     if (characters > maxLabelCharacters) {
       refuseAt(
         this.#bytes,
@@ -73,8 +73,4 @@ export class ExemplarReader {
     const present = labels.filter(([, value]) => value !== '');
     return encodeLabels(present.sort(([a], [b]) => compareUtf8(a, b)));
   }
-}
-
-function countCodePoints(text: string): number {
-  return Array.from(text).length;
 }

@@ -17,14 +17,6 @@ import type { ShardWriter } from './shard-writer.ts';
 
 type Content = Pick<Batch, 'layout' | 'rows' | 'payload'>;
 
-export interface Appender {
-  append(content: Content, owner: BatchOwner, record?: IdempotencyRecord): Promise<Appended>;
-  /** Why no shard takes batches; empty if one does. */
-  reason(): string;
-  /** Resolves once nothing is in flight. */
-  idle(): Promise<void>;
-}
-
 /** Unacknowledged payloads; admission usually stops far below. */
 const maxPendingBytes = 512 * 1024 * 1024;
 /** Added to the load of a shard without a known holder. */
@@ -44,12 +36,16 @@ export interface AppenderParts {
   readonly telemetry: Pick<QueueEvents, 'batchAppended' | 'appendRefused'>;
 }
 
-export function createAppender(parts: AppenderParts): Appender {
+export function createAppender(parts: AppenderParts) {
   const { link, writers, keys, telemetry } = parts;
   const writer = randomBytes(8).readBigUInt64LE();
   let sequence = 0n;
   const settling = new Set<Promise<void>>();
-  const choose = createShardChoice(writers.length, (shard) => shardLoad(parts, shard));
+  // While shards are being added, a shard without a known holder is the last choice.
+  const choose = createShardChoice(writers.length, (shard) => {
+    const isDrained = parts.progress.shardNanos(shard) > 0n;
+    return writers[shard]!.load + (isDrained ? 0 : undrainedBytes);
+  });
 
   async function append(
     content: Content,
@@ -119,6 +115,7 @@ export function createAppender(parts: AppenderParts): Appender {
     return queueUnavailable(detail);
   }
 
+  /** Why no shard takes batches; empty if one does. */
   function reason(): string {
     if (link.disconnectedMs() > reconnectGraceMs) return notConnected;
     const reasons = writers.map((each) => each.reason);
@@ -128,17 +125,12 @@ export function createAppender(parts: AppenderParts): Appender {
   return {
     append,
     reason,
-    async idle() {
+    /** Resolves once nothing is in flight. */
+    async idle(): Promise<void> {
       await Promise.all(writers.map((each) => each.idle()));
       await Promise.all(settling);
     },
   };
-}
-
-/** While shards are being added, a shard without a known holder is the last choice. */
-function shardLoad({ writers, progress }: AppenderParts, shard: number): number {
-  const isDrained = progress.shardNanos(shard) > 0n;
-  return writers[shard]!.load + (isDrained ? 0 : undrainedBytes);
 }
 
 /** @returns whether a claim is certainly too recent for a stored copy of its batch */

@@ -34,7 +34,8 @@ export async function provision(link: NatsLink, telemetry: NatsEvents): Promise<
   const deadline = performance.now() + provisionTimeoutMs;
   for (;;) {
     try {
-      await provisionOnce(link, telemetry);
+      await refuseFewerShards(link);
+      for (const wanted of listWanted(link)) await ensureStream(link, wanted, telemetry);
       return;
     } catch (cause) {
       if (!isTransient(cause)) throw cause;
@@ -43,11 +44,6 @@ export async function provision(link: NatsLink, telemetry: NatsEvents): Promise<
       await sleep(pauseMs);
     }
   }
-}
-
-async function provisionOnce(link: NatsLink, telemetry: NatsEvents): Promise<void> {
-  await refuseFewerShards(link);
-  for (const wanted of listWanted(link)) await ensureStream(link, wanted, telemetry);
 }
 
 function listWanted({ names, settings }: NatsLink): Wanted[] {

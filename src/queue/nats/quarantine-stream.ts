@@ -114,23 +114,18 @@ async function remove(messages: QuarantineMessages, found: readonly Kept[]): Pro
   for (const sequence of new Set(all)) await messages.remove(sequence);
 }
 
-/** Each throws Error for the operator. */
-export interface QuarantineMessages {
-  /** All present messages, in order. */
-  all(): AsyncGenerator<StoredMsg>;
-  /** Null if it was removed. */
-  get(sequence: number): Promise<StoredMsg | null>;
-  /** Succeeds if the message was removed before. */
-  remove(sequence: number): Promise<void>;
-}
+type QuarantineMessages = ReturnType<typeof createQuarantineMessages>;
 
-export function createQuarantineMessages(link: NatsLink): QuarantineMessages {
+/** Each method throws Error for the operator. */
+export function createQuarantineMessages(link: NatsLink) {
   const { streams } = link.manager;
   const stream = link.names.quarantineStream;
-  const get = (seq: number) => explained(link, streams.getMessage(stream, { seq }));
+  const get = (seq: number): Promise<StoredMsg | null> =>
+    explained(link, streams.getMessage(stream, { seq }));
 
   return {
-    async *all() {
+    /** All present messages, in order. */
+    async *all(): AsyncGenerator<StoredMsg> {
       const { state } = await explained(link, streams.info(stream));
       if (state.messages === 0) return;
       for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
@@ -138,8 +133,10 @@ export function createQuarantineMessages(link: NatsLink): QuarantineMessages {
         if (message !== null) yield message;
       }
     },
+    /** Null if it was removed. */
     get,
-    async remove(sequence) {
+    /** Succeeds if the message was removed before. */
+    async remove(sequence: number): Promise<void> {
       try {
         await streams.deleteMessage(stream, sequence, false);
       } catch (error) {

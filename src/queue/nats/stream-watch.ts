@@ -16,11 +16,6 @@ export interface StreamTotals {
   readonly quarantinedBatches: number;
 }
 
-export interface StreamWatch {
-  totals(): StreamTotals;
-  close(): Promise<void>;
-}
-
 const readEveryMs = 1000;
 /** Larger than any tick, smaller than any message with a batch. */
 const tickBytes = 256;
@@ -36,7 +31,7 @@ export interface StreamWatchParts {
   readonly restore: () => Promise<void>;
 }
 
-export function watchStreams(parts: StreamWatchParts): StreamWatch {
+export function watchStreams(parts: StreamWatchParts) {
   const { link, telemetry, alsoPoll, restore } = parts;
   const closing = new AbortController();
   const closed = Promise.withResolvers<void>();
