@@ -55,7 +55,7 @@ export function define(directory: Command, terminal: Terminal): void {
       }
       const password = environment['WEIR_DIRECTORY_PASSWORD'] ?? '';
       const dataDir = dataDirectory(flags.data, environment);
-      const { copyDirectory } = await import('../maintenance/copy-directory.ts');
+      const { copyDirectory } = await import('../maintenance/recover.ts');
       createOutput(terminal, flags).record(await copyDirectory({ dataDir }, { url, password }));
     });
 }

@@ -1,12 +1,18 @@
-/** Recovery by an operator with file access: a lost operator token, a damaged directory. */
+/**
+ * Work of an operator with file access on the directory: recover a lost token, accept damage, copy
+ * it (SQLite) into PostgreSQL.
+ */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { digestSecret, mintSecret } from '../codec/token-secret.ts';
+import { copyTables, type DirectoryCounts } from '../directory/copy-tables.ts';
 import type { Directory } from '../directory/port.ts';
-import { openPostgresDirectory } from '../directory/postgres.ts';
-import { openSqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
+import type { PostgresAddress } from '../directory/postgres-pool.ts';
+import { openPostgresDatabase, openPostgresDirectory } from '../directory/postgres.ts';
+import { openSqliteDatabase, openSqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
 import { lockDirectory } from '../files/directory-lock.ts';
 import { accessScopes, type Token } from '../model/account.ts';
-import { digestSecret, mintSecret } from '../codec/token-secret.ts';
+import { assertRestoreFinished } from './unfinished.ts';
 
 /** A token and its secret. */
 export interface RecoveredToken extends Token {
@@ -72,4 +78,29 @@ function existingFile(dataDir: string): string {
     `cannot find ${file}: give the data directory (--data), ` +
       'or WEIR_DIRECTORY_URL and no --data for a directory on PostgreSQL',
   );
+}
+
+/** Minimum of `directory.poolSize`. */
+const poolSize = 5;
+
+/**
+ * The source is kept.
+ * @throws Error for the operator; also while a service runs on the data directory, or when `target`
+ * is not empty. Nothing was copied then
+ */
+export async function copyDirectory(
+  from: { readonly dataDir: string },
+  target: PostgresAddress,
+): Promise<DirectoryCounts> {
+  await using parts = new AsyncDisposableStack();
+  const dataDir = resolve(from.dataDir);
+  const file = join(dataDir, sqliteFileName);
+  if (!existsSync(file)) throw new Error(`cannot find ${file}: give the data directory (--data)`);
+  parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
+  assertRestoreFinished(dataDir);
+  const source = parts.adopt(await openSqliteDatabase({ file }), (it) => it.close());
+  const opened = await openPostgresDatabase({ ...target, poolSize });
+  const shared = parts.adopt(opened, (it) => it.close());
+  // Awaited here: leaving the scope closes both databases.
+  return await copyTables(source, shared);
 }

@@ -7,10 +7,9 @@ import type { Config } from '../config/schema.ts';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
 import type { DeliveryParts } from '../sockets/deliver.ts';
-import { createSenderReceivers, type ReceiverOfNames } from '../sockets/sender-receivers.ts';
 import {
-  openStreamListener,
   type OpenSocket,
+  openStreamListener,
   type Peer,
   type SocketAddress,
   type TlsOptions,
@@ -133,4 +132,32 @@ export function toAddress(text: string): SocketAddress | undefined {
   const colon = text.lastIndexOf(':');
   const host = text.slice(0, Math.max(colon, 0)).replaceAll(/[[\]]/g, '');
   return { host, port: Number(text.slice(colon + 1)) };
+}
+
+const receiverId = /^rcv_\w+$/;
+const entry = /^(.+)=(\w+)$/;
+
+/** @returns the receiver of the first name that has one */
+type ReceiverOfNames = (names: readonly string[]) => string | undefined;
+
+/**
+ * @param entries each `name=receiver`; a name that is a receiver's id needs none
+ * @throws AppError `malformed` for another form
+ */
+function createSenderReceivers(entries: readonly string[]): ReceiverOfNames {
+  const receivers = new Map(
+    entries.map((text) => {
+      const [, name, receiver] = entry.exec(text) ?? [];
+      if (name === undefined || receiver === undefined) {
+        const form = 'write name=receiver in tls.clientReceivers';
+        throw new AppError('malformed', `cannot use ${JSON.stringify(text)}: ${form}`);
+      }
+      return [name.toLowerCase(), receiver] as const;
+    }),
+  );
+  return (names) => {
+    const known = names.find((name) => receivers.has(name.toLowerCase()));
+    if (known !== undefined) return receivers.get(known.toLowerCase());
+    return names.find((name) => receiverId.test(name));
+  };
 }

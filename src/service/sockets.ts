@@ -7,11 +7,14 @@ import { encode, MessageReader } from '../protocols/json-logs/forward/msgpack.ts
 import { GelfDatagrams, joinGelf } from '../protocols/json-logs/gelf/gelf-frames.ts';
 import { joinFrames, SyslogFrames } from '../protocols/json-logs/syslog/frames.ts';
 import { tokenOf } from '../protocols/json-logs/syslog/structured-data.ts';
+import { Aggregation } from '../protocols/statsd/aggregation.ts';
 import {
   type DatagramListenerOptions,
   openDatagramListener,
+  openDatagramSocket,
 } from '../sockets/datagram-listener.ts';
 import type { DeliveryParts } from '../sockets/deliver.ts';
+import { Aggregates } from '../sockets/flush-aggregates.ts';
 import { HeldMemory } from '../sockets/held-bytes.ts';
 import { type ForwardFormat, serveForward } from '../sockets/serve-forward.ts';
 import { deliverBatches, type Framing, serveFrames } from '../sockets/serve-frames.ts';
@@ -28,7 +31,6 @@ import {
   type SocketContext,
   toAddress,
 } from './socket-streams.ts';
-import { openStatsd } from './statsd.ts';
 
 export interface SocketParts extends Pick<Gateway, 'ingest' | 'ingestEvents'> {
   readonly certificate: TlsSource | undefined;
@@ -146,4 +148,55 @@ async function openForward(context: SocketContext): Promise<void> {
     const options = { format, delivery, sharedKey: sharedKey || undefined, messageTimeoutMs };
     return serveForward(socket, closing, options, parts);
   });
+}
+
+const newline = 0x0a;
+const maxLineBytes = 8 * 1024;
+
+async function openStatsd(context: SocketContext): Promise<void> {
+  const { config, delivery: parts, opened } = context;
+  const { tcp, tls, udp, receiver, flushMs, ...limits } = config.statsd;
+  if (tcp === '' && tls === '' && udp === '') return;
+  const aggregates = new Aggregates(
+    {
+      listener: 'statsd',
+      protocol: protocolOf(config, 'prom_text'),
+      flushMs,
+      open: () => new Aggregation(limits),
+    },
+    parts,
+  );
+  opened.afterwards(aggregates);
+  const framing = { open: () => new DelimitedFrames(maxLineBytes, newline) };
+  const messageTimeoutMs = config.ingest.bodyTimeoutMs;
+  await openStreams(context, 'statsd', ({ listener, socket, receiverId, closing }) => {
+    if (receiverId === undefined) throw noReceiver('statsd');
+    const store = (lines: readonly Buffer[]) => {
+      for (const line of lines) {
+        // A line that was cut must not pass for a shorter one.
+        aggregates.add(receiverId, listener, line.length < maxLineBytes ? toLine(line) : '');
+      }
+    };
+    return serveFrames(socket, closing, { listener, framing, messageTimeoutMs, store }, parts);
+  });
+  const address = toAddress(udp);
+  if (address === undefined) return;
+  const listener = 'statsd_udp';
+  const setting = 'statsd.udp';
+  const receiverId = createReceiverOf(config, receiver)([]);
+  const socket = await openDatagramSocket(
+    { listener, setting, address },
+    parts.events,
+    (datagram) => {
+      if (receiverId === undefined) return parts.events.dropped(listener, 'unauthenticated', 1);
+      for (const line of toLine(datagram).split('\n')) {
+        if (line !== '') aggregates.add(receiverId, listener, line.trimEnd());
+      }
+    },
+  );
+  opened.add(setting, socket);
+}
+
+function toLine(bytes: Buffer): string {
+  return bytes.toString('utf8').trimEnd();
 }

@@ -1,8 +1,8 @@
 /** Compiles the steps of a transform into one function of an event. Pure but for random samples. */
 import { RE2JS } from 're2js';
+import { readLogfmt } from '../codec/logfmt.ts';
 import type { FieldCondition, TransformStep } from '../model/transform.ts';
 import type { TransformEvent } from './event.ts';
-import { parseFields, toFieldName } from './parse-fields.ts';
 import { createCustomRedaction, createRedaction } from './redact.ts';
 
 /** What happened to events, by a fixed text. */
@@ -156,4 +156,45 @@ function hash(text: string): number {
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
   return (value ^ (value >>> 16)) >>> 0;
+}
+
+/** Names in loggers' output of fields with a column. */
+const aliases: Readonly<Record<string, string>> = {
+  msg: 'message',
+  level: 'severity',
+  service: 'service_name',
+  'service.name': 'service_name',
+  'service.namespace': 'service_namespace',
+  hostname: 'host',
+  traceId: 'trace_id',
+  spanId: 'span_id',
+  'trace.id': 'trace_id',
+  'span.id': 'span_id',
+};
+
+/** @returns undefined if the text has another format */
+function parseFields(
+  text: string,
+  format: 'json' | 'logfmt',
+  maxFields: number,
+): Iterable<readonly [name: string, value: string]> | undefined {
+  return format === 'json' ? parseObject(text) : readLogfmt(text, maxFields);
+}
+
+function toFieldName(name: string): string {
+  return Object.hasOwn(aliases, name) ? aliases[name]! : name;
+}
+
+function parseObject(text: string): (readonly [string, string])[] | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // Another format is data, not a fault.
+    return undefined;
+  }
+  return Object.entries(parsed as object)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
 }

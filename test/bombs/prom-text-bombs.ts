@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView } from '../../src/model/series-view.ts';
-import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/decode.ts';
+import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 
 const maxEvents = 200_000;
 const bodyBytes = 8 * 1024 * 1024;

@@ -3,7 +3,7 @@
  * the growth of memory.
  */
 import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
-import { readJsonLogs } from '../../src/protocols/otlp/json-logs.ts';
+import { readJsonLogs } from '../../src/protocols/otlp/otlp-logs.ts';
 import { AppError } from '../../src/model/errors.ts';
 
 /** Output of the process. */

@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { blankSeriesView } from '../../src/model/series-view.ts';
 import { AppError } from '../../src/model/errors.ts';
-import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/decode.ts';
+import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 import { type MetricRows, readMetricRows } from './read-metric-rows.ts';
 
 const corpora =

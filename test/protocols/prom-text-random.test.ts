@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/model/errors.ts';
-import type { TextFormat } from '../../src/protocols/prom-text/decode.ts';
+import type { TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 import { labelLimits, nowMs, push } from './push-text.ts';
 
 interface RandomSample {

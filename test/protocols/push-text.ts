@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
-import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/decode.ts';
+import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 import { type LabelRow, type MetricRows, readMetricRows } from './read-metric-rows.ts';
 
 export const labelLimits = { maxLabels: 8, maxLabelNameLength: 40, maxLabelValueLength: 60 };

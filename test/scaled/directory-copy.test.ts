@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { copyDirectory } from '../../src/maintenance/copy-directory.ts';
+import { copyDirectory } from '../../src/maintenance/recover.ts';
 import type { Directory, GrantSource } from '../../src/directory/port.ts';
 import { openPostgresDirectory } from '../../src/directory/postgres.ts';
 import { openSqliteDirectory, sqliteFileName } from '../../src/directory/sqlite.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../test/protocols/otlp-proto.ts';
 import { jsonRequestOf } from '../../../test/protocols/otlp-rows.ts';
 import { createLogsDecoder } from './decode.ts';
-import { readJsonLogs } from './json-logs.ts';
+import { readJsonLogs } from './otlp-logs.ts';
 import { type RewriteLimits, toProtobuf } from './json-to-protobuf.ts';
 import { WarningCounts } from './log-record.ts';
 import { logsRequest, type Message, metricsRequest } from './messages.ts';

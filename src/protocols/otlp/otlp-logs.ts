@@ -3,13 +3,17 @@
  * gRPC. Each encoding yields the same rows for the same request.
  */
 import type { Config } from '../../config/schema.ts';
-import type { Protocol } from '../../model/protocol.ts';
-import { createLogsDecoder } from './decode.ts';
+import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
+import { createLogsDecoder, type Slices } from './decode.ts';
 import { description } from './describe.ts';
-import { readJsonLogs } from './json-logs.ts';
+import { toProtobuf } from './json-to-protobuf.ts';
+import type { LogBatch } from './log-batch.ts';
+import { maxRowBytes } from './log-row.ts';
+import { logsRequest } from './messages.ts';
 import { grpcParts, httpParts, isJson } from './otlp-parts.ts';
 import { readProtobufLogs } from './protobuf-logs.ts';
 import { createReplies } from './reply.ts';
+import { maxElements } from './value-text.ts';
 
 /** The body as sent, inflated, and its rows twice while they are appended to the queue. */
 const heapBytesPerBodyByte = 5;
@@ -42,4 +46,14 @@ export function createOtlpGrpc({ ingest }: Config): Protocol {
     decode: (body, _format, { limits }) => decode(body, readProtobufLogs, limits),
     reply: replies.toGrpc,
   };
+}
+
+/** @param batch started */
+export function* readJsonLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): Slices {
+  const message = yield* toProtobuf(body, logsRequest, batch.warnings, {
+    maxDepth: limits.maxDepth,
+    maxMessageBytes: maxRowBytes,
+    maxElements,
+  });
+  yield* readProtobufLogs(message, batch, { ...limits, hasValidText: true });
 }

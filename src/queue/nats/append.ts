@@ -41,11 +41,7 @@ export function createAppender(parts: AppenderParts) {
   const writer = randomBytes(8).readBigUInt64LE();
   let sequence = 0n;
   const settling = new Set<Promise<void>>();
-  // While shards are being added, a shard without a known holder is the last choice.
-  const choose = createShardChoice(writers.length, (shard) => {
-    const isDrained = parts.progress.shardNanos(shard) > 0n;
-    return writers[shard]!.load + (isDrained ? 0 : undrainedBytes);
-  });
+  const choose = createShardChoice(writers.length, (shard) => shardLoad(parts, shard));
 
   async function append(
     content: Content,
@@ -131,6 +127,12 @@ export function createAppender(parts: AppenderParts) {
       await Promise.all(settling);
     },
   };
+}
+
+/** While shards are being added, a shard without a known holder is the last choice. */
+function shardLoad({ writers, progress }: AppenderParts, shard: number): number {
+  const isDrained = progress.shardNanos(shard) > 0n;
+  return writers[shard]!.load + (isDrained ? 0 : undrainedBytes);
 }
 
 /** @returns whether a claim is certainly too recent for a stored copy of its batch */

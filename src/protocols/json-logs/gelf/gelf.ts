@@ -1,11 +1,20 @@
-/** GELF over HTTP, as Graylog takes it: a message in each request, or several one after another. */
+/**
+ * GELF 1.1 (https://go2docs.graylog.org/current/getting_in_log_data/gelf.html) over HTTP, as Graylog
+ * takes it: a message in each request, or several one after another.
+ */
 import { z } from 'zod';
+import { skipValue } from '../../../codec/json-scanner.ts';
+import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../../model/protocol.ts';
 import { createPiecesDecoder } from '../decode-lines.ts';
-import { toText } from '../json-logs.ts';
-import { openGelfMessages } from './gelf-events.ts';
+import { field, slotKind } from '../event-fields.ts';
 import { eventProtocol } from '../event-protocol.ts';
+import { EventReader, plainEvents } from '../event-reader.ts';
+import { findFault } from '../event-row.ts';
+import type { OpenSource } from '../event-source.ts';
+import { toText } from '../json-logs.ts';
+import { walkMembers } from '../json-walk.ts';
 
 /** The body as sent, its rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 4;
@@ -63,3 +72,44 @@ export function createGelf(config: Config): Protocol {
     reply: (batch) => ({ status: 202, contentType: json, body: toText(batch) }),
   };
 }
+
+const underscore = 0x5f;
+const versionTable = createKeyTable(['version']);
+/** An additional field of such a name keeps its underscore. */
+const standardTable = createKeyTable([
+  'version',
+  'host',
+  'short_message',
+  'full_message',
+  'timestamp',
+  'level',
+  'facility',
+  'line',
+  'file',
+]);
+
+/** Additional fields are those of JSON events, without their underscore. */
+const openGelfMessages: OpenSource = (bytes, slots, maxDepth) => {
+  const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
+  return {
+    read(at) {
+      reader.clear();
+      return walkMembers(bytes, at, (source, start, end, valueAt) => {
+        if (source[start] === underscore && findKey(standardTable, source, start + 1, end) < 0) {
+          return reader.readValue(source, start + 1, end, valueAt);
+        }
+        if (findKey(versionTable, source, start, end) < 0) {
+          return reader.readValue(source, start, end, valueAt);
+        }
+        return skipValue(bytes, valueAt, maxDepth - 1);
+      });
+    },
+    findFault() {
+      const isMissing = slots.isAbsent(field.shortMessage) && slots.isAbsent(field.message);
+      if (isMissing) return 'short_message is missing';
+      const kind = slots.kind[field.shortMessage];
+      const isText = kind === slotKind.absent || slots.isString(field.shortMessage);
+      return isText ? findFault(slots) : 'short_message is not a string';
+    },
+  };
+};

@@ -1,10 +1,12 @@
 /** Loki's push API: streams of entries, in JSON or in protobuf with snappy. */
 import { z } from 'zod';
+import { repairText } from '../../../codec/body-text.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type {
   BodyFormat,
+  DecodeLimits,
   EncodedProblem,
   IngestDescription,
   Problem,
@@ -13,8 +15,12 @@ import type {
   StatusRoute,
   Unframed,
 } from '../../../model/protocol.ts';
-import { createPushDecoder } from './push-decoder.ts';
+import { createEventsDecoder, type OpenEvents } from '../decode-events.ts';
+import { EventBatch } from '../event-batch.ts';
 import { describeRejections, eventProtocol } from '../event-protocol.ts';
+import { EntrySlots } from './loki-entry.ts';
+import { eachJsonEntry } from './loki-json.ts';
+import { eachProtobufEntry, openPushRequest } from './loki-protobuf.ts';
 
 /** The body as sent, entries as events, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -117,4 +123,64 @@ function reply(batch: Batch): Reply {
 
 function encodeProblem({ detail }: Problem): EncodedProblem {
   return { contentType: plainText, body: `${detail}\n` };
+}
+
+/** Labels of a stream are stored with each of its entries. */
+const entryBytesPerBodyByte = 16;
+const mebibyte = 1024 * 1024;
+const minEntryBytes = 16 * mebibyte;
+const maxEntryBytes = 128 * mebibyte;
+
+type PushDecoder = (
+  body: Buffer,
+  encoding: 'json' | 'protobuf',
+  limits: DecodeLimits,
+) => Batch | Promise<Batch>;
+
+/**
+ * The decoder throws AppError `malformed` for a body that cannot be read, and `too_large` for more
+ * than `maxEvents` entries, or too many bytes of labels.
+ */
+function createPushDecoder(): PushDecoder {
+  const decoders = {
+    json: createEventsDecoder(openJson),
+    protobuf: createEventsDecoder(openProtobuf),
+  };
+  return (body, encoding, limits) => decoders[encoding](body, limits);
+}
+
+const openJson: OpenEvents<Buffer> = (body, workspace, limits) => {
+  const text = repairText(body);
+  const { bytes } = text;
+  const entry = new EntrySlots(bytes, workspace.slots, limits.maxDepth);
+  const events = limitBytes(eachJsonEntry(bytes, entry), body.length);
+  const batch = new EventBatch(bytes, workspace, limits);
+  batch.warnOf(text);
+  return { batch, events };
+};
+
+const openProtobuf: OpenEvents<Buffer> = (body, workspace, limits) => {
+  const request = openPushRequest(body, limits.maxEvents);
+  const entry = new EntrySlots(request.bytes, workspace.slots, limits.maxDepth);
+  const events = limitBytes(eachProtobufEntry(request, entry), body.length);
+  return { batch: new EventBatch(request.bytes, workspace, limits), events };
+};
+
+function limitBytes(entries: Iterator<number>, bodyBytes: number): Iterator<number> {
+  const wanted = Math.max(bodyBytes * entryBytesPerBodyByte, minEntryBytes);
+  const maxBytes = Math.min(wanted, maxEntryBytes);
+  let bytes = 0;
+  return {
+    next() {
+      const next = entries.next();
+      if (next.done === true) return next;
+      bytes += next.value;
+      if (bytes <= maxBytes) return next;
+      throw new AppError(
+        'too_large',
+        `cannot accept more than ${maxBytes} bytes of entries with their labels in one ` +
+          'request: split the batch and send the parts',
+      );
+    },
+  };
 }
