@@ -1,14 +1,11 @@
 /** What an identity of the OpenID Connect provider may do: the rules of `oidc.grants`. */
-import { accessScopes, type Scope } from '../model/account.ts';
+import { accessScopes, type Token } from '../model/account.ts';
 
 type AccessScope = (typeof accessScopes)[number];
 
-export interface OidcGrant {
+export interface OidcGrant extends Pick<Token, 'accountIds' | 'allAccounts' | 'scopes'> {
   readonly claim: string;
   readonly value: string;
-  readonly accountIds: readonly string[];
-  readonly allAccounts: boolean;
-  readonly scopes: readonly Scope[];
 }
 
 export type Claims = Readonly<Record<string, unknown>>;

@@ -3,18 +3,19 @@ import { AppError } from '../model/errors.ts';
 import type { QuotaEvents } from '../telemetry/request-events.ts';
 import { createKnownLevels } from './known-levels.ts';
 import type { Bucket, QuotaStore } from './port.ts';
-import { isDenied, parseRedisUrl, RedisFailure } from './redis-connection.ts';
+import {
+  isDenied,
+  parseRedisUrl,
+  type RedisConnectionOptions,
+  RedisFailure,
+} from './redis-connection.ts';
 import { openRedisLink, type RedisLink } from './redis-link.ts';
 
-export interface RedisQuotaOptions {
+/** User and password take precedence over those of a URL. */
+export interface RedisQuotaOptions
+  extends Pick<RedisConnectionOptions, 'topology' | 'user' | 'password' | 'ca'> {
   /** `redis://` or `rediss://`; several URLs are nodes of one cluster. */
   readonly urls: readonly string[];
-  readonly topology: 'single' | 'cluster';
-  /** Takes precedence over the URL. */
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-  /** PEM of an authority to trust besides those of Node. */
-  readonly ca: string | undefined;
   /** Timeout of a charge. */
   readonly timeoutMs: number;
 }

@@ -13,6 +13,7 @@ import {
   type RuleQuery,
   type RuleSample,
 } from '../model/rules.ts';
+import type { QueryTimes } from '../promql/evaluation.ts';
 import { labelsKey } from '../rules/alerts.ts';
 import { evaluateGroup, type GroupOwner, type QueryRule } from './evaluate-group.ts';
 
@@ -20,18 +21,12 @@ type Vectors = ReadonlyMap<number, readonly RuleSample[]>;
 
 export interface PreviewParts {
   /** The vectors of all steps, by Unix ms. Times without samples are absent. */
-  readonly queryMetrics: (owner: GroupOwner, expr: string, times: Times) => Promise<Vectors>;
+  readonly queryMetrics: (owner: GroupOwner, expr: string, times: QueryTimes) => Promise<Vectors>;
   readonly queryLogs: {
     at(owner: GroupOwner, query: LogsRuleQuery, atMs: number): Promise<readonly RuleSample[]>;
     /** undefined if each step must be read separately. */
-    over(owner: GroupOwner, query: LogsRuleQuery, times: Times): Promise<Vectors | undefined>;
+    over(owner: GroupOwner, query: LogsRuleQuery, times: QueryTimes): Promise<Vectors | undefined>;
   };
-}
-
-interface Times {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly stepMs: number;
 }
 
 const maxEvaluations = 1_500;

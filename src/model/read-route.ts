@@ -41,11 +41,7 @@ export interface ReadRoute {
 }
 
 /** A read without a token: its path has a ticket. */
-export interface TicketRoute {
-  /** Variable segments as `:name`. */
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
+export interface TicketRoute extends Pick<ReadRoute, 'operationId' | 'path' | 'summary'> {
   readonly params: z.ZodObject;
   /** Media types of the answer. */
   readonly mediaTypes: readonly string[];

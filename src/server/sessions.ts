@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Oidc } from '../admin/oidc.ts';
+import type { AdminRoute } from '../admin/routes.ts';
 import type { Sessions } from '../admin/sessions.ts';
 import type { Admission } from '../admission/port.ts';
 import { digestSecret } from '../codec/token-secret.ts';
@@ -66,13 +67,9 @@ async function callerOf(admission: Admission, tokenDigest: string): Promise<Call
   return { tokenDigest, token: await admission.tokenOfDigest(tokenDigest, 'access') };
 }
 
-export interface SessionRoute {
+export interface SessionRoute
+  extends Pick<AdminRoute, 'operationId' | 'path' | 'response' | 'summary'> {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  /** Undefined = the answer has no body. */
-  readonly response: z.ZodType | undefined;
   /** For programs with a bearer token; absent = only for the explorer's own pages. */
   readonly isForPrograms?: true;
   /** @throws AppError */

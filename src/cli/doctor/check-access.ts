@@ -1,4 +1,5 @@
 /** Checks the tokens: the receiver takes data, the access token reads and manages. */
+import type { Receiver } from '../../model/account.ts';
 import { toError } from '../../std/error-text.ts';
 import { problemText, reasonOf } from '../http.ts';
 import { failure, type Finding, found, skipped, warning } from './finding.ts';
@@ -120,11 +121,7 @@ async function checkRead(get: Get, { scopes }: Whoami): Promise<Finding> {
   return warning(check, says, 'the machine of the store may be overloaded');
 }
 
-interface KnownReceiver {
-  readonly receiverId: string;
-  readonly name: string;
-  readonly active: boolean;
-}
+type KnownReceiver = Pick<Receiver, 'receiverId' | 'name' | 'active'>;
 
 async function checkReceivers(get: Get, { scopes }: Whoami): Promise<Finding[]> {
   const check = 'receivers';

@@ -1,14 +1,10 @@
 /** Checks a port of Weir: health, readiness, clock and version. */
 import { reasonOf } from '../http.ts';
+import type { Address } from './check-address.ts';
 import { failure, type Finding, found, skipped, warning } from './finding.ts';
 import { type ProbeResponse, probeHttp } from './probe.ts';
 
-export interface Service {
-  /** `ingest` or `stream`. */
-  readonly name: string;
-  readonly url: URL;
-  readonly ca: string | undefined;
-}
+type Service = Omit<Address, 'flag'>;
 
 /** By the part that is not ready. */
 const adviceByPart: Readonly<Record<string, string>> = {

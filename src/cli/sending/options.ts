@@ -1,5 +1,6 @@
 /** Options of `weir send` and `weir import`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../promql/parser/numbers.ts';
 import { CommandError, exitCodes } from '../terminal.ts';
 import { type EventDefaults, isFieldName, type LineFormat } from './event-line.ts';
 
@@ -63,10 +64,8 @@ function collectLabel(
   return new Map([...earlier, [key, text.slice(colon + 1)]]);
 }
 
-const secondsPerUnit: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3600 };
-
 function toSeconds(text: string): number {
-  const match = /^(\d{1,6})([smh]?)$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('Give a time such as 30s, 5m or 1h.');
-  return Number(match[1]) * (secondsPerUnit[match[2] ?? ''] ?? 1);
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('Give a time such as 30s, 5m or 1h.');
+  return seconds;
 }

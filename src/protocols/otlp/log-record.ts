@@ -117,50 +117,46 @@ function toDigit(value: number): number {
 }
 
 /** Common to resources, scopes and records. */
-export interface Attributed {
-  readonly attributes: AttributeSet;
-  /** Texts that cannot be ranges of the body; cleared with their owner. */
-  readonly texts: ValueText;
-  /** Unsigned, 32 bits; 0 = none. */
-  droppedAttributes: number;
-}
-
-/** `opentelemetry.proto.resource.v1.Resource` and its `schema_url`. */
-export class LogResource implements Attributed {
+export class Attributed {
   readonly attributes = new AttributeSet();
+  /** Texts that cannot be ranges of the body; cleared with their owner. */
   readonly texts = new ValueText();
-  readonly schemaUrl = new TextSlot();
+  /** Unsigned, 32 bits; 0 = none. */
   droppedAttributes = 0;
 
   clear(): void {
     this.attributes.clear();
     this.texts.clear();
-    this.schemaUrl.clear();
     this.droppedAttributes = 0;
+  }
+}
+
+/** `opentelemetry.proto.resource.v1.Resource` and its `schema_url`. */
+export class LogResource extends Attributed {
+  readonly schemaUrl = new TextSlot();
+
+  override clear(): void {
+    super.clear();
+    this.schemaUrl.clear();
   }
 }
 
 /** `opentelemetry.proto.common.v1.InstrumentationScope` and its `schema_url`. */
-export class LogScope implements Attributed {
-  readonly attributes = new AttributeSet();
-  readonly texts = new ValueText();
+export class LogScope extends Attributed {
   readonly name = new TextSlot();
   readonly version = new TextSlot();
   readonly schemaUrl = new TextSlot();
-  droppedAttributes = 0;
 
-  clear(): void {
-    this.attributes.clear();
-    this.texts.clear();
+  override clear(): void {
+    super.clear();
     this.name.clear();
     this.version.clear();
     this.schemaUrl.clear();
-    this.droppedAttributes = 0;
   }
 }
 
 /** `opentelemetry.proto.logs.v1.LogRecord`. */
-export class LogRecord implements Attributed {
+export class LogRecord extends Attributed {
   readonly time = new TimeSlot();
   readonly observedTime = new TimeSlot();
   /** As sent, 32 bits signed; 0 = none. */
@@ -169,24 +165,19 @@ export class LogRecord implements Attributed {
   readonly severityText = new TextSlot();
   /** The value as text in the form of `ValueText`. */
   readonly body = new TextSlot();
-  readonly attributes = new AttributeSet();
-  readonly texts = new ValueText();
-  droppedAttributes = 0;
   /** As sent; only the lowest 8 bits are stored. */
   flags = 0;
   readonly traceId = new IdSlot(16);
   readonly spanId = new IdSlot(8);
   readonly eventName = new TextSlot();
 
-  clear(): void {
+  override clear(): void {
+    super.clear();
     this.time.clear();
     this.observedTime.clear();
     this.severityNumber = 0;
     this.severityText.clear();
     this.body.clear();
-    this.attributes.clear();
-    this.texts.clear();
-    this.droppedAttributes = 0;
     this.flags = 0;
     this.traceId.clear();
     this.spanId.clear();

@@ -1,6 +1,7 @@
 /** Parses exemplars of OpenMetrics, ` # {labels} value [time]`. */
 import type { Time } from '../../codec/metric-writer.ts';
 import { compareUtf8, encodeLabels } from '../../codec/series-labels.ts';
+import type { Exemplar } from '../../codec/series-rows.ts';
 import {
   endsLine,
   endsToken,
@@ -15,14 +16,6 @@ import type { SeriesReader } from './series-text.ts';
 
 /** Code points of all names and values together. */
 const maxLabelCharacters = 128;
-
-export interface Exemplar {
-  readonly time: Time;
-  /** A little-endian double. */
-  readonly value: Buffer;
-  /** RowBinary `Map(String, String)`, sorted by name. */
-  readonly labels: Uint8Array;
-}
 
 export class ExemplarReader {
   readonly #bytes: Buffer;

@@ -8,6 +8,7 @@
  */
 import { crc32c } from '@node-rs/crc32';
 import { decodeFrameHeader, digestBytes, idempotencyOf } from '../frame.ts';
+import type { IdempotencyRecord } from '../port.ts';
 
 const chunkHeaderBytes = 24;
 const chunkMagic = Buffer.from('WKC1', 'latin1').readUInt32LE(0);
@@ -19,11 +20,8 @@ export interface ChunkHeader {
   readonly newestNanos: bigint;
 }
 
-export interface KeyEntry {
+export interface KeyEntry extends IdempotencyRecord {
   readonly stampNanos: bigint;
-  readonly key: Uint8Array;
-  readonly bodyDigest: Uint8Array;
-  readonly answer: Uint8Array;
 }
 
 /** Collects the keys of the segment being written, until they go to the key log. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import type { FileSystem } from '../../files/file-system.ts';
 import { removeTemporaries } from '../../files/atomic-file.ts';
-import type { QueueDamage } from '../../telemetry/queue-events.ts';
+import type { QueueDamage, QueueOpened } from '../../telemetry/queue-events.ts';
 import {
   createIdentity,
   type Identity,
@@ -38,15 +38,12 @@ export interface DiskQueueSettings
 export const maxUnsyncedBatches = 65_536;
 
 /** What opening the log found. */
-export interface Recovery {
+export interface Recovery extends Omit<QueueOpened, 'directory' | 'durationMs'> {
   readonly writer: bigint;
   readonly nextSequence: bigint;
   /** Later batches are stamped after this; Unix ns. */
   readonly floorNanos: bigint;
   readonly released: bigint;
-  readonly batches: number;
-  readonly rows: number;
-  readonly bytes: number;
   /** Receive time of the oldest batch not released; undefined when there is none. */
   readonly oldestNanos: bigint | undefined;
   readonly damage: readonly QueueDamage[];
@@ -55,9 +52,6 @@ export interface Recovery {
   readonly checkpoint: RecordState;
   /** Without the mark a torn end looks like lost batches. */
   readonly syncedMark: RecordState;
-  readonly quarantinedBatches: number;
-  /** Files of bytes without a readable batch. */
-  readonly damagedFiles: number;
   readonly freeBytes: number;
   /** Chunks of remembered idempotency keys, oldest first. */
   readonly keyChunks: readonly Uint8Array<ArrayBuffer>[];

@@ -34,12 +34,8 @@ export interface Assembled {
 }
 
 /** The messages that a frame was read from. */
-interface Origin {
+interface Origin extends Readonly<Pick<Upload, 'timeNanos' | 'isSuspect' | 'copiesSinceNanos'>> {
   readonly messages: readonly number[];
-  /** By the stream's clock, of the first message. */
-  readonly timeNanos: bigint;
-  readonly isSuspect: boolean;
-  readonly copiesSinceNanos: bigint | undefined;
 }
 
 /**

@@ -9,9 +9,7 @@ import { type IdempotencyRecord, type RememberedAnswer, requireSameBody } from '
 import type { Bucket } from './bucket.ts';
 
 /** The entry of a key. */
-interface Claim {
-  readonly bodyDigest: Uint8Array;
-  readonly answer: Uint8Array;
+interface Claim extends RememberedAnswer {
   /** The only batch that this key may store. */
   readonly id: BatchId;
   readonly shard: number;
@@ -19,15 +17,11 @@ interface Claim {
   readonly isDone: boolean;
 }
 
-export interface ClaimedKey {
-  readonly id: BatchId;
-  readonly shard: number;
+export interface ClaimedKey extends Pick<Claim, 'id' | 'shard' | 'isDone'> {
   /** Unix ms by the clock of NATS, when an earlier request claimed it; undefined = none did. */
   readonly claimedAtMs: number | undefined;
   /** The first request's answer; undefined if this is the first. */
   readonly first: RememberedAnswer | undefined;
-  /** The batch is in the queue already. */
-  readonly isDone: boolean;
   readonly revision: number;
 }
 

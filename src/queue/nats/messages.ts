@@ -58,6 +58,7 @@ export function toBatchName({ writer, sequence }: BatchId): string {
 }
 
 export interface Chunk {
+  /** The same for all chunks of one frame. */
   readonly upload: string;
   readonly index: number;
   readonly count: number;

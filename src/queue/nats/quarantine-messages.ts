@@ -14,7 +14,7 @@ import {
 import type { QuarantineEntry } from '../quarantine.ts';
 import { storedSince } from './assembler.ts';
 import type { NatsLink } from './connection.ts';
-import { headers, headroomBytes, messageKinds, readChunk } from './messages.ts';
+import { type Chunk, headers, headroomBytes, messageKinds, readChunk } from './messages.ts';
 
 export interface Quarantined {
   /** The same in all pieces. */
@@ -99,16 +99,9 @@ export async function joinPieces(messages: AsyncIterable<StoredMsg>): Promise<Ke
 }
 
 /** A message without its body. */
-interface Piece {
+interface Piece extends Chunk, Pick<QuarantineEntry, 'quarantinedAtMs' | 'reason' | 'bytes'> {
   readonly sequence: number;
-  readonly quarantinedAtMs: number;
-  /** The same for all pieces of one frame. */
-  readonly upload: string;
-  readonly index: number;
-  readonly count: number;
   readonly shard: number;
-  readonly reason: string;
-  readonly bytes: number;
   /** Frame header and owner, if it is a first piece. */
   readonly head: Buffer;
 }

@@ -11,19 +11,20 @@ import type { ShardEvents } from '../../telemetry/queue-events.ts';
 import type { Shard, Taken, TakeLimits } from '../port.ts';
 import { acknowledge } from './acknowledge.ts';
 import { Assembler, type Damage } from './assembler.ts';
-import type { NatsLink } from './connection.ts';
 import { type Delivery, headers, messageKinds } from './messages.ts';
 import { ProgressPublisher } from './progress.ts';
 import { quarantine, toQuarantined } from './quarantine-messages.ts';
 import { whileConnected } from './publish.ts';
 import { ShardBacklog } from './shard-backlog.ts';
-import { type ConsumerEnd, openShardConsumer, type ShardConsumer } from './shard-consumer.ts';
+import {
+  type ConsumerEnd,
+  type ConsumerParts,
+  openShardConsumer,
+  type ShardConsumer,
+} from './shard-consumer.ts';
 
-export interface ReaderParts {
-  readonly link: NatsLink;
-  readonly shard: number;
-  readonly fencingToken: FencingToken;
-  readonly earlierEpoch: bigint;
+export interface ReaderParts
+  extends Pick<ConsumerParts, 'link' | 'shard' | 'fencingToken' | 'earlierEpoch'> {
   /** Unix ns; every time of receipt is later. */
   readonly floorNanos: bigint;
   /** Bytes of messages kept in memory; a larger upload may exceed it. */

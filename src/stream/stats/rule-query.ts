@@ -9,6 +9,7 @@ import {
   type RuleCondition,
   type RuleSample,
 } from '../../model/rules.ts';
+import type { QueryTimes } from '../../promql/evaluation.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { parseQuery } from '../../std/parse-query.ts';
 import { toGroupField } from '../../query/fields.ts';
@@ -17,7 +18,7 @@ import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
 import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
 import { planStats, statsQuery, toLabelNames, toStatsResponse } from './stats.ts';
-import { countWindows, type Times } from './window-counts.ts';
+import { countWindows } from './window-counts.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
   readonly store: PatternStore & { stats(plan: StatsPlan): Promise<StatsResult> };
@@ -70,7 +71,7 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
     async over(
       { accountId, streamId }: Owner,
       rule: LogsRuleQuery,
-      times: Times,
+      times: QueryTimes,
     ): Promise<Map<number, RuleSample[]> | undefined> {
       const { windowMs } = rule;
       const firstMs = times.startMs - windowMs;

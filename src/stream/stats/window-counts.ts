@@ -1,18 +1,13 @@
 /** Counts and sums of windows that overlap, from one read of shorter ones. Pure but for reading. */
 import type { RuleSample } from '../../model/rules.ts';
 import type { StatsPlan, StatsResult } from '../../model/plan.ts';
-
-export interface Times {
-  /** Unix ms; the last step is the end. */
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly stepMs: number;
-}
+import type { QueryTimes } from '../../promql/evaluation.ts';
 
 export interface WindowCounts {
   /** Of all windows together; its only statistic is one that adds up. */
   readonly plan: StatsPlan;
-  readonly times: Times;
+  /** The last step is the end. */
+  readonly times: QueryTimes;
   readonly windowMs: number;
   /** Labels of a group. */
   readonly toLabels: (values: readonly string[]) => RuleSample['labels'];

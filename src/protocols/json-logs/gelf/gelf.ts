@@ -1,6 +1,6 @@
 /**
- * GELF 1.1 (https://go2docs.graylog.org/current/getting_in_log_data/gelf.html) over HTTP, as Graylog
- * takes it: a message in each request, or several one after another.
+ * GELF 1.1 (https://go2docs.graylog.org/current/getting_in_log_data/gelf.html) over HTTP, as
+ * Graylog takes it: a message in each request, or several one after another.
  */
 import { z } from 'zod';
 import { skipValue } from '../../../codec/json-scanner.ts';

@@ -1,20 +1,16 @@
 /** Reads attributes of resources, scopes, points and exemplars as texts. */
 import type { ProtobufWire } from '../../../codec/protobuf-wire.ts';
 import type { Label } from '../../../model/metric-plan.ts';
-import { AttributeSet } from '../attribute-set.ts';
-import { type Attributed, logWarnings, type WarningCounts } from '../log-record.ts';
+import { Attributed, logWarnings, type WarningCounts } from '../log-record.ts';
 import { ProtobufValues } from '../protobuf-values.ts';
-import { ValueText } from '../value-text.ts';
 
-export class AttributeReader implements Attributed {
-  readonly attributes = new AttributeSet();
-  readonly texts = new ValueText();
-  droppedAttributes = 0;
+export class AttributeReader extends Attributed {
   readonly #wire: ProtobufWire;
   readonly #values: ProtobufValues;
   readonly #warnings: WarningCounts;
 
   constructor(wire: ProtobufWire, warnings: WarningCounts, maxDepth: number) {
+    super();
     this.#wire = wire;
     this.#values = new ProtobufValues(wire, warnings, { maxDepth });
     this.#warnings = warnings;
