@@ -50,8 +50,8 @@ function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
 const turnMs = 10;
 /** Cells between two looks at the clock, each of which costs as much as computing a cell. */
 const cellsPerLook = 1000;
-/** Most cells of several series of a subquery, filled or not, for each sample of the limit. */
-const subqueryCells = 4;
+/** Most cells of several series, filled or not, for each sample of the limit. */
+const cellsPerSample = 8;
 
 export class Evaluation {
   readonly options: QueryOptions;
@@ -148,12 +148,12 @@ export class Evaluation {
   }
 
   /**
-   * Bounds the memory of series while they are computed. The steps of the query itself are few.
+   * Bounds the memory of series while they are computed. Only the steps of subqueries are many.
    * @throws QueryError
    */
   checkCells(grid: Grid, series: number): void {
-    if (grid === this.#grid) return;
-    const most = (series > 1 ? subqueryCells : 1) * this.options.maxSamples;
+    const isMany = series > 1 || grid === this.#grid;
+    const most = (isMany ? cellsPerSample : 1) * this.options.maxSamples;
     if (grid.steps * series > most) throw tooManySamples();
   }
 

@@ -53,15 +53,22 @@ suite('limits of a query', () => {
     }
   });
 
-  test('steps of all series of a subquery, also without samples', async () => {
-    const text = 'max_over_time(level[3h:1s])';
-    await run(text, { maxSamples: 20_000 });
-    for (const job of [1, 2]) source.load(parseSeries(`sparse{job="${job}"} 1`), 1000);
-    await run('max_over_time(sparse[3h:1s])', { maxSamples: 20_000 });
-    await assert.rejects(
-      run('max_over_time(sparse[10h:1s])', { maxSamples: 20_000 }),
-      failsWith('execution', /too many samples/),
-    );
+  test('steps of all series, also those without samples', async () => {
+    for (let job = 0; job < 20; job++) source.load(parseSeries(`sparse{job="${job}"} 1`), 1000);
+    for (const text of ['sparse', 'max_over_time(sparse[1m:1s])']) {
+      await run(text, { maxSamples: 15_000 });
+      await assert.rejects(
+        run(text, { maxSamples: 10_000 }),
+        failsWith('execution', /too many samples/),
+        text,
+      );
+    }
+  });
+
+  test('length of label values', async () => {
+    let text = 'label_replace(level, "a", "12345678", "", "")';
+    for (let i = 0; i < 40; i++) text = `label_join(${text}, "a", "", "a", "a")`;
+    await assert.rejects(run(text, {}), failsWith('execution', /a label value of \d+ characters/));
   });
 
   test('time', async () => {

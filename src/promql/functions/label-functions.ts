@@ -62,8 +62,14 @@ function checkName(name: string, what: string): void {
   if (name === '' || !name.isWellFormed()) throw executionError(`invalid ${what}: ${name}`);
 }
 
-/** A new name of the metric stays. */
+/** More than any that is stored; each nested call could double it. */
+const maxValueLength = 1_000_000;
+
+/** A new name of the metric stays. @throws QueryError */
 function relabelled(series: GridSeries, target: string, value: string): GridSeries {
+  if (value.length > maxValueLength) {
+    throw executionError(`cannot use a label value of ${value.length} characters`);
+  }
   const dropName = target === metricNameLabel ? false : series.dropName;
   return { ...series, labels: withLabel(series.labels, target, value), dropName };
 }
