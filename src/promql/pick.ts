@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Aggregation } from './parser/ast.ts';
 import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
+import { compareValues } from './functions/sorting.ts';
 import { type Labels, labelsKey } from './labels.ts';
 import { formatShort } from './parser/numbers.ts';
 import { copyCell, type Grid, type GridSeries, kind, newSeries } from './values.ts';
@@ -60,7 +61,7 @@ function chooseAt(
   }
   const sign = expr.op === 'topk' ? -1 : 1;
   const order = (left: GridSeries, right: GridSeries) =>
-    compareNanLast(left.floats[step]!, right.floats[step]!, sign);
+    compareValues(left.floats[step]!, right.floats[step]!, sign);
   return firstOf(floats, count, order);
 }
 
@@ -78,14 +79,6 @@ function firstOf<T>(all: T[], count: number, order: (left: T, right: T) => numbe
     if (first.length > count) first.pop();
   }
   return first;
-}
-
-function compareNanLast(left: number, right: number, sign: number): number {
-  if (Number.isNaN(left) || Number.isNaN(right)) {
-    return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
-  }
-  if (left === right) return 0;
-  return left < right ? -sign : sign;
 }
 
 function checkParameter({ op }: Aggregation, param: Float64Array): void {

@@ -1,5 +1,5 @@
 /** `sort` and its relatives, which order the answer of an instant query. */
-import { compareLabels, labelValue } from '../labels.ts';
+import { compareLabels, compareText, labelValue } from '../labels.ts';
 import { type GridSeries, kind } from '../values.ts';
 
 /** @param names of `sort_by_label`. */
@@ -17,8 +17,8 @@ export function sortSeries(
   return floats.sort((left, right) => compareValues(left.floats[0]!, right.floats[0]!, sign));
 }
 
-/** NaN last in either order. */
-function compareValues(left: number, right: number, sign: number): number {
+/** NaN last in either order. @param sign -1 = descending */
+export function compareValues(left: number, right: number, sign: number): number {
   if (Number.isNaN(left) || Number.isNaN(right)) {
     return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
   }
@@ -44,13 +44,8 @@ function compareNatural(left: string, right: string): number {
   for (let i = 0; i < leftParts.length && i < rightParts.length; i++) {
     const [a, b] = [leftParts[i]!, rightParts[i]!];
     const areNumbers = /^\d/.test(a) && /^\d/.test(b);
-    const order = areNumbers ? Number(a) - Number(b) : compareTexts(a, b);
+    const order = areNumbers ? Number(a) - Number(b) : compareText(a, b);
     if (order !== 0) return order;
   }
-  return leftParts.length - rightParts.length || compareTexts(left, right);
-}
-
-function compareTexts(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
+  return leftParts.length - rightParts.length || compareText(left, right);
 }
