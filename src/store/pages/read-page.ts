@@ -6,15 +6,17 @@ import type { RowSpreads } from './row-spread.ts';
 import { compileList } from '../sql/list-logs.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { tableName } from '../sql/tables.ts';
-import { listWindows } from '../sql/time-windows.ts';
+import { firstRows, listWindows } from '../sql/time-windows.ts';
 
 export interface ListParts extends ReaderParts {
   readonly spreads: RowSpreads;
+  /** Rows of the store that hold the page; absent = unknown. */
+  readonly expectedRows?: number;
 }
 
 /** Newest first. */
 export async function readPage(
-  { connection, database, limits, spreads }: ListParts,
+  { connection, database, limits, spreads, expectedRows }: ListParts,
   plan: ListPlan,
   context: QueryContext,
 ): Promise<LogRow[]> {
@@ -22,7 +24,9 @@ export async function readPage(
   const rows: LogRow[] = [];
   const streamIds = plan.filter.streams.map(({ streamId }) => streamId);
   const spread = await spreads.of(plan.filter.accountId, streamIds);
-  for (const window of listWindows(plan, spread, BigInt(Date.now()) * 1_000_000n)) {
+  const nowNanos = BigInt(Date.now()) * 1_000_000n;
+  const firstWindow = firstRows(plan.filter, expectedRows);
+  for (const window of listWindows(plan, spread, nowNanos, firstWindow)) {
     const step = { window, limit: plan.limit - rows.length, limits: time.left() };
     const statement = compileList(tableName(database, 'logs'), plan, step);
     rows.push(...(await connection.read<LogRow>(statement, context)));

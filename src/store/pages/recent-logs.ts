@@ -8,6 +8,7 @@ import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
+import { expectedRows } from './expected-rows.ts';
 import { FilteredPages, maxPageRows } from './filtered-pages.ts';
 import { type ListParts, readPage } from './read-page.ts';
 import { type LogRow, positionOf } from '../sql/log-record.ts';
@@ -115,8 +116,11 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       return pageOf(plan, found) ?? filteredPage(plan, entries);
     },
     read(plan, context) {
+      const { accountId, streams } = plan.filter;
+      const known = streams.map(({ streamId }) => entries.get(keyOf(accountId, streamId))?.rows);
+      const sized = { ...parts, expectedRows: expectedRows(plan, known) };
       const pages = pagesFor(plan, entries, now());
-      return pages ? readAndKeep(parts, pages, { plan, context }) : readPage(parts, plan, context);
+      return pages ? readAndKeep(sized, pages, { plan, context }) : readPage(sized, plan, context);
     },
     follow(plan) {
       const { accountId, streams, untilNanos } = plan.filter;

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test';
 import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, WalkPoint } from '../../model/plan.ts';
 import {
+  firstRows,
   listWindows,
   type RowSpread,
   walkOn,
@@ -128,6 +129,23 @@ test('a search for words, or of several streams, begins with the newest million 
       [spread.granules[122]!.fromNanos, 0n],
     );
   }
+});
+
+test('a first window is as small as the rows that are expected to hold the page', () => {
+  const search = [{ text: 'connection reset', exclude: false }];
+  const word = { ...anyTime.filter, search };
+  const service: LogFilter = { ...anyTime.filter, equal: new Map([['serviceName', ['api']]]) };
+  const rows = [1, 400_000, 2_000_000, 9_000_000, undefined];
+  assert.deepEqual(
+    rows.map((expected) => firstRows(word, expected)),
+    [100_000, 400_000, 1_000_000, 1_000_000, 1_000_000],
+  );
+  assert.deepEqual(
+    rows.map((expected) => firstRows(service, expected)),
+    [100_000, 400_000, 2_000_000, 4_000_000, 4_000_000],
+  );
+  const id = { ...word, search: [{ text: '4bf92f3577b34da6', exclude: false }] };
+  assert.equal(firstRows(id, 1), 32_000_000);
 });
 
 test('the first window begins where the newest rows of a large store are', () => {

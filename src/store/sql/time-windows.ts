@@ -107,19 +107,23 @@ function* newerWindows(
 }
 
 /**
- * Rows of the first window. A statement stops at its limit but plans all of its window: some 2 ms
- * for each million rows where it consults a search index. An identifier is likely to be in one log
- * or none, so that only the window of everything ends the search. Several streams are not read in
- * the order of time: a statement then reads all rows of the window that match.
+ * Rows of the first window. A statement stops at its limit but plans all of its window, begins to
+ * read each of its parts, and consults search indexes for some 2 ms a million rows. An identifier
+ * is likely to be in one log or none, so that only the window of everything ends the search.
+ * Several streams are not read in the order of time: a statement then reads every match of it.
+ * @param expectedRows that hold the page; Infinity = unknown
  */
-function firstRows(filter: LogFilter): number {
+export function firstRows(filter: LogFilter, expectedRows = Infinity): number {
   const { streams, equal, conditions = [] } = filter;
   const texts = wantedTexts(filter);
   if (streams.length === 1 && seeksIdentifier(filter)) return 32_000_000;
-  if (texts.length + equal.size + conditions.length === 0) return 100_000;
+  if (texts.length + equal.size + conditions.length === 0) return leastRows;
   // Fields have no index that takes time to consult.
-  return streams.length === 1 && texts.length === 0 ? 4_000_000 : 1_000_000;
+  const mostRows = streams.length === 1 && texts.length === 0 ? 4_000_000 : 1_000_000;
+  return Math.max(leastRows, Math.min(expectedRows, mostRows));
 }
+
+const leastRows = 100_000;
 
 /** Whether few logs or none are likely to match. */
 export function seeksIdentifier(filter: LogFilter): boolean {

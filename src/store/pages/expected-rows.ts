@@ -1,0 +1,24 @@
+/** Estimates from the newest logs in memory how many rows of the store hold a page. Pure. */
+import type { ListPlan } from '../../model/plan.ts';
+import { canFilter, rowFilter } from './row-filter.ts';
+import type { StreamRows } from './stream-rows.ts';
+
+/** A window that holds too few logs costs another statement. */
+const margin = 4;
+/** Of each stream. */
+const maxSample = 1_000;
+
+/**
+ * @param streams of the plan; undefined = not in memory
+ * @returns Infinity where the newest logs do not tell
+ */
+export function expectedRows(
+  { filter, limit }: Pick<ListPlan, 'filter' | 'limit'>,
+  streams: readonly (Pick<StreamRows, 'isLoaded' | 'rows'> | undefined)[],
+): number {
+  if (!canFilter(filter) || !streams.every((stream) => stream?.isLoaded)) return Infinity;
+  const matches = rowFilter(filter);
+  const rows = streams.flatMap((stream) => stream!.rows.slice(0, maxSample));
+  const found = rows.filter(({ row }) => matches(row)).length;
+  return found === 0 ? Infinity : Math.ceil((margin * limit * rows.length) / found);
+}
