@@ -69,6 +69,14 @@ suite('limits of a query', () => {
     let text = 'label_replace(level, "a", "12345678", "", "")';
     for (let i = 0; i < 40; i++) text = `label_join(${text}, "a", "", "a", "a")`;
     await assert.rejects(run(text, {}), failsWith('execution', /a label value of \d+ characters/));
+    let long = 'label_replace(level, "a", "12345678", "", "")';
+    for (let i = 0; i < 16; i++) long = `label_join(${long}, "a", "", "a", "a")`;
+    // Longer than any string of JavaScript.
+    const repeated = `label_replace(${long}, "a", "${'$1'.repeat(2000)}", "a", "(.*)")`;
+    await assert.rejects(
+      run(repeated, {}),
+      failsWith('execution', /a label value of \d+ characters/),
+    );
   });
 
   test('time', async () => {

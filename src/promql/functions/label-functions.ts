@@ -1,6 +1,6 @@
 /** `label_replace` and `label_join`. */
 import { metricNameLabel } from '../../model/metric-plan.ts';
-import { executionError } from '../errors.ts';
+import { executionError, type QueryError } from '../errors.ts';
 import { labelValue, withLabel } from '../labels.ts';
 import { wholePattern } from '../matchers.ts';
 import { type GridSeries, mergeEqual } from '../values.ts';
@@ -33,13 +33,16 @@ const reference = /\$(?:(\$)|\{(\w+)\}|(\w+))/g;
 /** `$1`, `${1}`, `${name}` and `$$`, as Go's `Regexp.Expand`. */
 function expand(template: string, found: RegExpExecArray | readonly (string | null)[]): string {
   const groups = (found as { groups?: Record<string, string | null> }).groups ?? {};
+  let length = 0;
   return template.replaceAll(
     reference,
     (_, dollar?: string, braced?: string, bare?: string): string => {
       if (dollar !== undefined) return '$';
       const name = braced ?? bare ?? '';
-      const value = /^\d+$/.test(name) ? found[Number(name)] : groups[name];
-      return value ?? '';
+      const value = (/^\d+$/.test(name) ? found[Number(name)] : groups[name]) ?? '';
+      length += value.length;
+      if (length > maxValueLength) throw tooLong(length);
+      return value;
     },
   );
 }
@@ -67,9 +70,11 @@ const maxValueLength = 1_000_000;
 
 /** A new name of the metric stays. @throws QueryError */
 function relabelled(series: GridSeries, target: string, value: string): GridSeries {
-  if (value.length > maxValueLength) {
-    throw executionError(`cannot use a label value of ${value.length} characters`);
-  }
+  if (value.length > maxValueLength) throw tooLong(value.length);
   const dropName = target === metricNameLabel ? false : series.dropName;
   return { ...series, labels: withLabel(series.labels, target, value), dropName };
+}
+
+function tooLong(length: number): QueryError {
+  return executionError(`cannot use a label value of ${length} characters`);
 }
