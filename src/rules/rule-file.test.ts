@@ -96,8 +96,15 @@ suite('rule files', () => {
   const rule = (text: string) => `groups:\n- name: a\n  rules:\n  - ${text}\n`;
   const logs = (text: string) =>
     `groups:\n- name: a\n  type: logs\n  rules:\n  - {alert: A, ${text}}`;
+  // Ten lines that stand for 9^10 texts.
+  const bomb = Array.from({ length: 10 }, (_, i) => {
+    const item = i === 0 ? 'x' : `*a${i - 1}`;
+    return `a${i}: &a${i} [${Array(9).fill(item).join(',')}]\n`;
+  }).join('');
   const faults: readonly (readonly [name: string, text: string, fault: string])[] = [
     ['no YAML', 'groups: [', '1:10: '],
+    ['an unknown alias', 'groups: *a', 'cannot resolve its aliases: Unresolved alias'],
+    ['aliases of aliases', bomb, 'cannot resolve its aliases: Excessive alias count'],
     ['an unknown field', 'group: []', '1:8: unknown field "group"'],
     ['an expression', rule('{alert: A, expr: "up ="}'), '4:22: expr: 1:4: parse error'],
     ['a missing expression', rule('{alert: A}'), '4:5: a rule needs expr'],

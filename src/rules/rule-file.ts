@@ -3,12 +3,11 @@
  * line and column.
  * https://prometheus.io/docs/prometheus/latest/configuration/recording_rules/
  */
-import { LineCounter, parseDocument, type Document } from 'yaml';
-import { z } from 'zod';
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 import { joinNames } from '../model/log-fields.ts';
 import {
-  comparisons,
   type LogsRuleQuery,
   newPatterns,
   type Rule,
@@ -16,9 +15,9 @@ import {
 } from '../model/rules.ts';
 import { QueryError } from '../promql/errors.ts';
 import { isPlainMetricName } from '../promql/labels.ts';
-import { parseDuration } from '../promql/parser/numbers.ts';
 import { parseQuery } from '../promql/parser/parser.ts';
 import { messageOf } from '../std/error-text.ts';
+import { type FileGroup, type FileRule, ruleFileSchema } from './rule-schema.ts';
 import { compileTemplate } from './template.ts';
 
 export interface RuleFileOptions {
@@ -26,73 +25,13 @@ export interface RuleFileOptions {
   readonly checkLogs: (query: LogsRuleQuery) => string | undefined;
 }
 
-const maxGroups = 500;
-const maxRules = 1_000;
 const maxFaults = 10;
+/** Against files that expand to many times their size. */
+const maxAliasCount = 100;
 const defaultIntervalMs = 60_000;
 const minIntervalMs = 1_000;
 const defaultBaselineMs = 86_400_000;
-/** A year. */
-const maxDurationMs = 366 * 86_400_000;
 
-const durationForm = 'must be a duration such as 30s, 5m or 1h30m';
-export const duration = z
-  .string({ error: durationForm })
-  .transform((value) => (value === '0' ? 0 : (parseDuration(value) ?? Number.NaN) * 1000))
-  .refine((value) => value >= 0 && value <= maxDurationMs, { error: durationForm });
-const texts = z.record(z.string(), z.string({ error: 'must be a text' }), {
-  error: 'must be a map of names and texts',
-});
-const nonEmpty = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
-const conditionForm = 'must be a comparison with a number, such as > 10';
-const condition = z.string({ error: conditionForm }).transform((value, context) => {
-  const [, op, number] =
-    /^\s*(>=|<=|==|!=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i.exec(value) ?? [];
-  const found = comparisons.find((one) => one === op);
-  if (found !== undefined) return { op: found, value: Number(number) };
-  context.issues.push({ code: 'custom', message: conditionForm, input: value });
-  return z.NEVER;
-});
-
-const ruleSchema = z.strictObject({
-  record: nonEmpty.optional(),
-  alert: nonEmpty.optional(),
-  expr: nonEmpty.optional(),
-  query: z.string({ error: 'must be a text' }).optional(),
-  stat: nonEmpty.optional(),
-  by: z.union([nonEmpty, z.array(nonEmpty)], { error: 'must be a list of fields' }).optional(),
-  window: duration.optional(),
-  baseline: duration.optional(),
-  condition: condition.optional(),
-  for: duration.optional(),
-  keep_firing_for: duration.optional(),
-  labels: texts.optional(),
-  annotations: texts.optional(),
-});
-
-const groupSchema = z.strictObject({
-  name: nonEmpty.max(200, { error: 'must have at most 200 characters' }),
-  type: z.enum(['prometheus', 'logs'], { error: 'must be prometheus or logs' }).optional(),
-  interval: duration.optional(),
-  query_offset: duration.optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
-    .optional(),
-  labels: texts.optional(),
-  rules: z
-    .array(ruleSchema, { error: 'must be a list of rules' })
-    .max(maxRules, { error: `must have at most ${maxRules} rules` }),
-});
-
-const fileSchema = z.strictObject({
-  groups: z
-    .array(groupSchema, { error: 'must be a list of groups' })
-    .max(maxGroups, { error: `must have at most ${maxGroups} groups` }),
-});
-
-type FileGroup = z.output<typeof groupSchema>;
-type FileRule = z.output<typeof ruleSchema>;
 type Path = readonly PropertyKey[];
 type Report = (path: Path, message: string) => void;
 
@@ -114,7 +53,15 @@ export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[
   for (const { pos, message } of document.errors) addAt(pos[0], message);
   fail(faults);
   const report: Report = (path, message) => addAt(offsetOf(document, path), message);
-  const parsed = fileSchema.safeParse(document.toJS({ maxAliasCount: 100 }) ?? {});
+  let content: unknown;
+  try {
+    content = document.toJS({ maxAliasCount });
+  } catch (error) {
+    // Unknown aliases, and more than the limit.
+    if (!(error instanceof ReferenceError)) throw error;
+    fail([`cannot resolve its aliases: ${messageOf(error)}`]);
+  }
+  const parsed = ruleFileSchema.safeParse(content ?? {});
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, report);
     fail(faults);
