@@ -2,8 +2,8 @@
  * Backs up the embedded parts of a data directory, online or offline. Each part is a point-in-time
  * snapshot; the order of the snapshots keeps every acknowledged event.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Manifest } from './manifest.ts';
 import { type ArchiveFile, assertFree, writeArchive } from './write-archive.ts';
 import { copySqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
@@ -39,6 +39,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   const destination = resolve(options.destination);
   assertDataDirectory(dataDir);
   await assertFree(destination);
+  assertOutside(dataDir, destination);
   const backupLock = lockBackup(dataDir);
   const lock = tryLock(dataDir);
   try {
@@ -137,6 +138,13 @@ function assertDataDirectory(dataDir: string): void {
     throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
   }
   assertRestoreFinished(dataDir);
+}
+
+/** What removes or restores the data directory would remove the backup with it. */
+function assertOutside(dataDir: string, destination: string): void {
+  const data = realpathSync(dataDir);
+  if (!`${realpathSync(dirname(destination))}/`.startsWith(`${data}/`)) return;
+  throw new Error(`cannot back up to ${destination}: it is inside the data directory ${dataDir}`);
 }
 
 /** One backup of a directory at a time. */

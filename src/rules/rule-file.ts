@@ -7,12 +7,7 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 import { joinNames } from '../model/log-fields.ts';
-import {
-  type LogsRuleQuery,
-  newPatterns,
-  type Rule,
-  type RuleGroup,
-} from '../model/rules.ts';
+import { type LogsRuleQuery, newPatterns, type Rule, type RuleGroup } from '../model/rules.ts';
 import { QueryError } from '../promql/errors.ts';
 import { isPlainMetricName } from '../promql/labels.ts';
 import { parseQuery } from '../promql/parser/parser.ts';

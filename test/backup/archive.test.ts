@@ -72,6 +72,21 @@ function filesBelow(path: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+test('refuses a destination inside the data directory', async (t) => {
+  const link = newPath(t, 'link');
+  symlinkSync(dataDir, link);
+  const inside = [join(dataDir, 'backup'), join(dataDir, 'tls', 'backup'), join(link, 'backup')];
+  for (const destination of inside) {
+    await assert.rejects(
+      backUp({ dataDir, destination, elsewhere: new Set(), signal }),
+      /cannot back up to .*: it is inside the data directory/,
+    );
+    assert.equal(existsSync(destination), false);
+  }
+  const beside = newPath(t, 'data');
+  await backUp({ dataDir, destination: beside, elsewhere: new Set(), signal });
+});
+
 test('lists the files of a stopped engine once, without its symbolic links', async (t) => {
   const engine = newPath(t, 'engine');
   const database = join(engine, 'store/store/abc/abc-1');

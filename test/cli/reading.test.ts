@@ -99,6 +99,18 @@ test('passes filters to the API', async () => {
   assert.deepEqual(numbers(await weirLogs('order', '-n', '1', '--', '-2344')), [2343]);
 });
 
+test('refuses an empty range', async () => {
+  for (const command of ['logs', 'export', 'facets', 'patterns', 'histogram']) {
+    const { code, out, error } = await weir(command, '--since', '1h', '--until', '2h');
+    assert.deepEqual([code, out], [2, ''], command);
+    assert.match(error, /cannot read from --since 1h to --until 2h: the range is empty/);
+  }
+  const nanos = ['2026-11-20T08:00:00.000000001Z', '2026-11-20T08:00:00.000000002Z'] as const;
+  assert.deepEqual(await weirLogs('--since', nanos[0], '--until', nanos[1]), []);
+  const { error } = await weir('logs', '--since', nanos[0], '--until', nanos[0]);
+  assert.match(error, /the range is empty/);
+});
+
 test('escapes hostile text in lines, columns and details', async () => {
   const [log] = await weirLogs('boom');
   const shown = [

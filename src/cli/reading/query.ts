@@ -81,7 +81,7 @@ export function toOptionName(flag: string): string {
   return flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** @throws CommandError for an invalid time or an unknown stream */
+/** @throws CommandError for an invalid time, an empty range or an unknown stream */
 export async function toFilterQuery(
   search: readonly string[],
   options: FilterOptions,
@@ -108,7 +108,20 @@ export async function toFilterQuery(
     const text = options[option];
     if (text !== undefined) query.set(`${option}Time`, readInstant(option, text, { now, options }));
   }
+  checkRange(query, options);
   return query;
+}
+
+/** The API answers an empty range with no logs. */
+function checkRange(query: URLSearchParams, { since, until }: FilterOptions): void {
+  const [from, to] = [query.get('sinceTime'), query.get('untilTime')];
+  if (from === null || to === null) return;
+  // Within a millisecond the range may still have logs.
+  if (from !== to && toMillis(from) <= toMillis(to)) return;
+  throw new CommandError(
+    `cannot read from --since ${since} to --until ${until}: the range is empty`,
+    exitCodes.usage,
+  );
 }
 
 /** With a range, by default the last hour. @throws CommandError as `toFilterQuery` */
