@@ -41,6 +41,22 @@ suite('printing', () => {
     );
   });
 
+  test('splits many operators, each printed in one line once', () => {
+    const text = Array.from({ length: 1400 }, () => 'requests').join(' + ');
+    const expr = parseQuery(text);
+    let leaf = expr;
+    while (leaf.kind === 'binary') leaf = leaf.left;
+    let reads = 0;
+    Object.defineProperty(leaf, 'name', {
+      get() {
+        reads += 1;
+        return 'requests';
+      },
+    });
+    assert.match(prettyExpr(expr), /^ +requests \+ requests/);
+    assert.ok(reads < 10, `${reads} reads of the first selector`);
+  });
+
   test('the modifier binds to the selector, and the sign less than ^', () => {
     const sum = parseQuery('a + b offset 5m');
     assert.ok(sum.kind === 'binary' && sum.right.kind === 'selector');

@@ -16,11 +16,24 @@ const maxColumns = 100;
 const indent = '  ';
 
 /** Splits expressions of more than 100 characters. */
-export function prettyExpr(expr: Expr, level = 0): string {
+export function prettyExpr(expr: Expr): string {
+  // Each level prints its expression to know whether it fits in a line.
+  const lines = new Map<Expr, string>();
+  const print = (one: Expr): string => {
+    const line = lines.get(one) ?? printExpr(one, print);
+    lines.set(one, line);
+    return line;
+  };
+  return splitExpr(expr, 0, print);
+}
+
+type Print = (expr: Expr) => string;
+
+function splitExpr(expr: Expr, level: number, print: Print): string {
   const margin = indent.repeat(level);
-  const line = printExpr(expr);
+  const line = print(expr);
   if (line.length <= maxColumns) return margin + line;
-  const inner = (child: Expr) => prettyExpr(child, level + 1);
+  const inner = (child: Expr) => splitExpr(child, level + 1, print);
   switch (expr.kind) {
     case 'aggregation': {
       const args = expr.param === undefined ? [expr.expr] : [expr.param, expr.expr];
@@ -33,15 +46,16 @@ export function prettyExpr(expr: Expr, level = 0): string {
     case 'binary':
       return `${inner(expr.left)}\n${margin}${operatorOf(expr)}\n${inner(expr.right)}`;
     case 'unary':
-      return `${margin}${expr.op}${prettyExpr(expr.expr, level).trimStart()}`;
+      return `${margin}${expr.op}${splitExpr(expr.expr, level, print).trimStart()}`;
     case 'subquery':
-      return prettyExpr(expr.expr, level) + subquerySuffix(expr);
+      return splitExpr(expr.expr, level, print) + subquerySuffix(expr);
     default:
       return margin + line;
   }
 }
 
-export function printExpr(expr: Expr): string {
+/** @param print of the expressions within it */
+export function printExpr(expr: Expr, print: Print = printExpr): string {
   switch (expr.kind) {
     case 'number':
       return expr.isDuration ? formatDuration(expr.value) : formatNumber(expr.value);
@@ -54,19 +68,19 @@ export function printExpr(expr: Expr): string {
       return `${printSelector(expr.selector)}[${range}]${modifiersOf(expr.selector)}`;
     }
     case 'subquery':
-      return printExpr(expr.expr) + subquerySuffix(expr);
+      return print(expr.expr) + subquerySuffix(expr);
     case 'call':
-      return `${expr.name}(${expr.args.map(printExpr).join(', ')})`;
+      return `${expr.name}(${expr.args.map((arg) => print(arg)).join(', ')})`;
     case 'aggregation': {
-      const param = expr.param === undefined ? '' : `${printExpr(expr.param)}, `;
-      return `${headOf(expr)}(${param}${printExpr(expr.expr)})`;
+      const param = expr.param === undefined ? '' : `${print(expr.param)}, `;
+      return `${headOf(expr)}(${param}${print(expr.expr)})`;
     }
     case 'binary':
-      return `${printExpr(expr.left)} ${operatorOf(expr)} ${printExpr(expr.right)}`;
+      return `${print(expr.left)} ${operatorOf(expr)} ${print(expr.right)}`;
     case 'unary':
-      return expr.op + printExpr(expr.expr);
+      return expr.op + print(expr.expr);
     case 'paren':
-      return `(${printExpr(expr.expr)})`;
+      return `(${print(expr.expr)})`;
   }
 }
 
