@@ -14,7 +14,7 @@ import type { LogFilter } from '../../model/plan.ts';
 import { firstNumber, levelNumbers, severityLevels } from '../../model/severity.ts';
 import type { CountField } from '../sql/part-counts.ts';
 import type { GroupedTicks } from './part-counts.ts';
-import { indexAfter, type Segments, type TicksByStep } from './ticks.ts';
+import { indexAfter, type Segments, type Ticks } from './ticks.ts';
 
 /** Whether the counts by some fields can tell which logs match. */
 export function canCount(filter: LogFilter): boolean {
@@ -68,8 +68,10 @@ export interface CountQuery {
   readonly fields: readonly (readonly CountField[])[];
   /** Edges of the buckets in ticks; empty = one bucket. */
   readonly edges: readonly number[];
-  /** The range and the edges, by the step of the counts. */
-  readonly ticks: TicksByStep;
+  /** Of the range, by single ticks. */
+  readonly ticks: Ticks;
+  /** Whether counts by the hour need rows of at most two hours. */
+  readonly cutsFewHours: boolean;
 }
 
 /** The counts of a part, and which of its ticks the query holds. */

@@ -36,7 +36,7 @@ import {
 } from './count-matches.ts';
 import { createPartSums, type Sums } from './part-sums.ts';
 import type { TableChanges } from './table-changes.ts';
-import { ticksByStep } from './ticks.ts';
+import { ticksOf } from './ticks.ts';
 import { type BucketCounts, statFields, toStatsGroups, type ValueGroup } from './value-stats.ts';
 
 /** Each is undefined where counts cannot answer, or save nothing. */
@@ -115,7 +115,8 @@ function toQuery(
     const own = grouped.filter((field): field is CountField => field !== 'streamId');
     return countedFields(filter, own);
   });
-  return { filter, fields, edges, ticks: ticksByStep(filter, edges) };
+  const cutsFewHours = ticksOf(filter, edges, 3_600_000).cut.length <= 2;
+  return { filter, fields, edges, ticks: ticksOf(filter, [], 1), cutsFewHours };
 }
 
 function bucketRows(

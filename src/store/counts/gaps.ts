@@ -29,11 +29,11 @@ export function keptKey({ filter, fields }: CountQuery): FieldsKey {
 }
 
 export function countedPieces(
-  { filter, edges }: CountQuery,
+  { ticks, edges }: CountQuery,
   { fields }: FieldsKey,
   filled: readonly Filled<unknown>[],
 ): CountedPart[] {
-  const all = wholeSegments(ticksOf(filter, [], 1), edges, 1);
+  const all = wholeSegments(ticks, edges, 1);
   return filled.flatMap(({ gap: { step }, pieces }) =>
     pieces.map(({ tick, rows }) => {
       const isStep = step !== undefined && tick !== undefined;
@@ -62,7 +62,7 @@ export function sortParts(cache: CountCache, listed: readonly LogPartRow[], quer
     }),
   );
   // A log at a fraction of a tick may be on either side of an end of the range within it.
-  const isByTick = ticksOf(filter, [], 1).cut.length === 0;
+  const isByTick = query.ticks.cut.length === 0;
   const gaps = countSteps.map((step): Gap => {
     const parts = cut.filter((one) => one.step === step);
     const pieces = parts.flatMap(({ part: [part], ticks }) =>
@@ -125,11 +125,11 @@ function rowsInStep(rows: number, { starts, step: own }: PartCounts, step: Count
 type Found = Pick<CountedPart, 'fields'> & { readonly counts: PartCounts };
 
 /** By the fields of the query, or else by more; those by hour answer if few hours are cut. */
-function fittingKeys(key: FieldsKey, { ticks }: CountQuery): FieldsKey[] {
+function fittingKeys(key: FieldsKey, { cutsFewHours }: CountQuery): FieldsKey[] {
   const wider = [...usualFields, withService(key.fields)].filter((fields) =>
     isSubset(key.fields, fields),
   );
-  const isWide = ticks[3_600_000].cut.length <= 2 && isSubset(key.fields, allTogether);
+  const isWide = cutsFewHours && isSubset(key.fields, allTogether);
   return [key.fields, ...wider, ...(isWide ? [allTogether] : [])].map((fields) => ({
     ...key,
     fields,

@@ -82,7 +82,7 @@ export function createPartSums(
       const mayLackLogs = listed !== undefined && listed !== current;
       listed ??= await parts.list(context);
       follow(listed);
-      cache.want(listed, wantedKeys(query), query.ticks[100]);
+      cache.want(listed, wantedKeys(query), query.ticks);
       const { counts, gaps } = sortParts(cache, listed, query);
       if (counts[0]!.length === 0) return undefined;
       const filled = await Promise.all(gaps.map((gap) => keptRows.fill<Row>(gap, filling)));
@@ -110,7 +110,7 @@ export function createPartSums(
     ): Promise<Sums<Row> | undefined> {
       await loaded;
       const { accountId } = query.filter;
-      const [keys, ticks] = [wantedKeys(query), query.ticks[100]];
+      const [keys, ticks] = [wantedKeys(query), query.ticks];
       countNew.noteRead(accountId, { keys, ticks });
       if (!keysOf(query).every((key) => hasSome(cache, key, query))) {
         // Without a delay for this read.

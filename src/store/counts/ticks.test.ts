@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { clipped, ticksOf, wholeSegments } from './ticks.ts';
+import { clipped, ticksOf, wholeSegments, within } from './ticks.ts';
+
+test('ends and edges beside all logs cut no step', () => {
+  const range = { fromNanos: 70_000_000n, untilNanos: 200_000_000n };
+  const inner = within(range, [70, 100, 200], [100, 199]);
+  assert.deepEqual(inner.edges, [-Infinity, -Infinity, Infinity]);
+  assert.deepEqual(ticksOf(inner.range, inner.edges, 60).cut, []);
+  const cutting = within({ ...range, fromNanos: 100_000_001n }, [100, 101, 199, 201], [100, 200]);
+  assert.deepEqual(ticksOf(cutting.range, cutting.edges, 60).cut, [60, 180]);
+  assert.deepEqual(cutting.edges, [-Infinity, 101, 199, Infinity]);
+});
 
 test('whole steps and the segments of cut ones have each tick of a bucket once', () => {
   const plan = fc.record({

@@ -3,7 +3,7 @@
  * counts by step answer for the former and rows for the latter. A tick is 1 ms, numbered from 1970
  * on. Pure.
  */
-import { byStep, type CountStep, nanosPerTick } from '../sql/part-counts.ts';
+import { nanosPerTick } from '../sql/part-counts.ts';
 
 /** Half-open, Unix ns; undefined = unbounded. */
 export interface NanosRange {
@@ -17,13 +17,6 @@ export interface Ticks {
   readonly until: number;
   /** First ticks, ascending: steps with rows inside and outside of the range, or beside a cut. */
   readonly cut: readonly number[];
-}
-
-export type TicksByStep = Readonly<Record<CountStep, Ticks>>;
-
-/** @param edges ticks within the range, such as the edges of buckets */
-export function ticksByStep(range: NanosRange, edges: readonly number[] = []): TicksByStep {
-  return byStep((step) => ticksOf(range, edges, step));
 }
 
 /**
@@ -45,7 +38,10 @@ export function within(
   return { range, edges: edges.map(outer) };
 }
 
-/** @param step in ticks; 1 = the ticks themselves */
+/**
+ * @param edges ticks within the range, such as the edges of buckets
+ * @param step in ticks; 1 = the ticks themselves
+ */
 export function ticksOf(
   { fromNanos, untilNanos }: NanosRange,
   edges: readonly number[],
