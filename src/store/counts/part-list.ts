@@ -13,7 +13,7 @@ export interface PartList {
    * afterwards has the same names.
    */
   ifQuiet(): readonly LogPartRow[] | undefined;
-  /** Lists them for `use` without waiting, one list at a time, at most every `lookEveryMs`. */
+  /** Lists them for `use` without waiting, at most every `lookEveryMs`; calls share a list. */
   inBackground(accountId: string, use: (parts: readonly LogPartRow[]) => void): void;
 }
 
@@ -26,7 +26,7 @@ export function createPartList(
   let lastStamp: number | undefined;
   let isQuiet = false;
   let lookedAtMs = -Infinity;
-  let isLooking = false;
+  let looking: Promise<readonly LogPartRow[]> | undefined;
 
   async function list(context: QueryContext): Promise<readonly LogPartRow[]> {
     const stamp = changes.stamp();
@@ -45,14 +45,14 @@ export function createPartList(
     },
     ifQuiet: () => (isQuiet ? last : undefined),
     inBackground(accountId, use) {
-      if (isLooking || performance.now() - lookedAtMs < lookEveryMs) return;
-      isLooking = true;
-      lookedAtMs = performance.now();
-      void list({ accountId })
-        .then(use, () => undefined)
-        .finally(() => {
-          isLooking = false;
+      if (looking === undefined) {
+        if (performance.now() - lookedAtMs < lookEveryMs) return;
+        lookedAtMs = performance.now();
+        looking = list({ accountId }).finally(() => {
+          looking = undefined;
         });
+      }
+      void looking.then(use, () => undefined);
     },
   };
 }
