@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GroupState, RuleGroup, RuleSample } from '../model/rules.ts';
+import { until } from '../../test/harness/until.ts';
 import { type EvaluatorParts, openEvaluator } from './evaluator.ts';
 
 const group: RuleGroup = {
@@ -24,14 +25,18 @@ const sample = { labels: { job: 'a' }, value: 1 };
 /** @returns an evaluator, and a wait for its next state that is saved. */
 function openWith(now: () => number, query: EvaluatorParts['query'] = async () => []) {
   let state: GroupState | undefined;
+  let { intervalMs } = group;
+  let lists = 0;
   const records: { samples: number; ended: number }[] = [];
   let saved = Promise.withResolvers<GroupState>();
   const events = new Proxy({}, { get: () => () => {} }) as EvaluatorParts['events'];
   const evaluator = openEvaluator({
     rules: {
-      listRuleGroups: async () => [
-        { accountId: 'account', streamId: 'stream', group, state, updatedAt: '' },
-      ],
+      listRuleGroups: async () => {
+        lists++;
+        const stored = { accountId: 'account', streamId: 'stream', state, updatedAt: '' };
+        return [{ ...stored, group: { ...group, intervalMs } }];
+      },
       saveRuleState: async (_key, next) => {
         state = next;
         saved.resolve(next);
@@ -58,6 +63,10 @@ function openWith(now: () => number, query: EvaluatorParts['query'] = async () =
     forgetState: () => {
       state = undefined;
     },
+    setInterval: (ms: number) => {
+      intervalMs = ms;
+    },
+    lists: () => lists,
   };
 }
 
@@ -76,6 +85,20 @@ test('a group is evaluated after the clock was set back', async (t) => {
   const { evaluatedAtMs } = await evaluator.nextSaved();
   aheadMs = 0;
   assert.ok((await evaluator.nextSaved()).evaluatedAtMs < evaluatedAtMs);
+});
+
+test('a longer interval does not evaluate a group in its past', async (t) => {
+  const startedMs = Date.now();
+  let nowMs = Date.UTC(2026, 0, 1);
+  const evaluator = openWith(() => nowMs + Date.now() - startedMs);
+  t.after(evaluator.close);
+  const { evaluatedAtMs } = await evaluator.nextSaved();
+  evaluator.setInterval(10 * 86_400_000);
+  const next = evaluator.nextSaved();
+  const lists = evaluator.lists();
+  await until(() => evaluator.lists() > lists + 1, { what: 'turns of the evaluator' });
+  nowMs += 10 * 86_400_000;
+  assert.ok((await next).evaluatedAtMs > evaluatedAtMs);
 });
 
 test('series end with their samples, but not where the rule fails', async (t) => {

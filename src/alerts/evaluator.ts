@@ -155,7 +155,7 @@ class GroupRuns {
     // deleted and saved again has none.
     const isOutdated = stored.state !== undefined && evaluatedAtMs < track.evaluatedAtMs;
     const lastMs = Math.max(evaluatedAtMs, track.evaluatedAtMs);
-    const isDue = atMs > lastMs || lastMs - atMs > clockSkewMs;
+    const isDue = atMs > lastMs || lastMs - this.#parts.now() > clockSkewMs;
     if (track.running || isOutdated || !isDue) return;
     if (evaluatedAtMs > 0) {
       const slots = Math.floor((atMs - evaluatedAtMs) / stored.group.intervalMs);
