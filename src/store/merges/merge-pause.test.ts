@@ -1,4 +1,4 @@
-/** Merges stop for large inserts, and start again whatever fails meanwhile. */
+/** Merges stop for a series of large inserts, and start again whatever fails or hangs meanwhile. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -7,35 +7,41 @@ import { createMergePause } from './merge-pause.ts';
 
 const large = 16 * 2 ** 20;
 
-/** Records what is executed. Of `mutations`, how many run; `fails`, whether statements fail. */
+/** Records what is executed. Of `state`, `answers` delays each statement until it resolves. */
 function setUp() {
-  const state = { mutations: 0, fails: false };
+  const state = { mutations: 0, fails: false, nowMs: 0, answers: Promise.resolve() };
   const executed: string[] = [];
   const connection = {
-    query: async () => [[String(state.mutations)]],
+    async query() {
+      await state.answers;
+      return [[String(state.mutations)]];
+    },
     async execute(_pool: string, { sql }: { sql: string }) {
+      await state.answers;
       if (state.fails) throw new Error('unreachable');
       executed.push(sql.split(' ')[1]!);
     },
   } as unknown as Pick<Connection, 'execute' | 'query'>;
-  const pause = createMergePause(connection, { database: 'weir', cluster: undefined });
+  const placement = { database: 'weir', cluster: undefined };
+  const pause = createMergePause(connection, placement, () => state.nowMs);
   const insert = async (times: number, bytes = large) => {
     for (let done = 0; done < times; done++) await pause.beforeInsert(bytes);
   };
-  return { state, executed, insert, pause };
-}
-
-async function pass(ms: number): Promise<void> {
-  mock.timers.tick(ms);
-  await turn();
+  const pass = async (ms: number) => {
+    state.nowMs += ms;
+    mock.timers.tick(ms);
+    await turn();
+  };
+  return { state, executed, insert, pass, pause };
 }
 
 test.beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
 test.afterEach(() => mock.timers.reset());
 
-test('pauses merges from the first large insert until five seconds after the last', async () => {
-  const { executed, insert } = setUp();
-  await insert(3, large - 1);
+test('pauses merges from the fourth large insert until five seconds after the last', async () => {
+  const { executed, insert, pass } = setUp();
+  await insert(10, large - 1);
+  await insert(3);
   assert.deepEqual(executed, []);
   await insert(1);
   await pass(4_000);
@@ -46,20 +52,46 @@ test('pauses merges from the first large insert until five seconds after the las
   assert.deepEqual(executed, ['STOP', 'START']);
 });
 
-test('lets merges run during every second hundred of large inserts', async () => {
+test('does not pause for large inserts that are not a series', async () => {
+  const { executed, insert, pass } = setUp();
+  for (let flushes = 0; flushes < 10; flushes++) {
+    await insert(3);
+    await pass(6_000);
+  }
+  assert.deepEqual(executed, []);
+});
+
+test('a pause ends after a hundred inserts of any size', async () => {
   const { executed, insert } = setUp();
-  await insert(100);
+  await insert(4);
+  await insert(99, 1);
   assert.deepEqual(executed, ['STOP']);
-  await insert(100);
+  await insert(1, 1);
   assert.deepEqual(executed, ['STOP', 'START']);
-  await insert(1);
+});
+
+test('a pause ends after a minute, and the next begins four minutes later', async () => {
+  const { executed, insert, pass } = setUp();
+  const insertFor = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed += 2) {
+      await insert(1);
+      await pass(2_000);
+    }
+  };
+  await insertFor(64);
+  assert.deepEqual(executed, ['STOP']);
+  await insertFor(4);
+  assert.deepEqual(executed, ['STOP', 'START']);
+  await insertFor(236);
+  assert.deepEqual(executed, ['STOP', 'START']);
+  await insertFor(6);
   assert.deepEqual(executed, ['STOP', 'START', 'STOP']);
 });
 
 test('does not cancel a mutation', async () => {
   const { state, executed, insert } = setUp();
   state.mutations = 1;
-  await insert(2);
+  await insert(5);
   assert.deepEqual(executed, []);
   state.mutations = 0;
   await insert(1);
@@ -67,8 +99,8 @@ test('does not cancel a mutation', async () => {
 });
 
 test('resumes merges once the store is reachable again', async () => {
-  const { state, executed, insert } = setUp();
-  await insert(1);
+  const { state, executed, insert, pass } = setUp();
+  await insert(4);
   state.fails = true;
   await pass(5_000);
   assert.deepEqual(executed, ['STOP']);
@@ -77,9 +109,47 @@ test('resumes merges once the store is reachable again', async () => {
   assert.deepEqual(executed, ['STOP', 'START']);
 });
 
+test('resumes merges if a STOP that failed may have stopped them', async () => {
+  const { state, executed, insert, pass } = setUp();
+  state.fails = true;
+  await insert(4);
+  state.fails = false;
+  await pass(5_000);
+  assert.deepEqual(executed, ['START']);
+});
+
+test('merges are not stopped after the end of a series by statements that hang', async () => {
+  const { state, executed, insert, pass } = setUp();
+  await insert(3);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.answers = promise;
+  const inserted = insert(1);
+  await pass(5_000);
+  resolve();
+  await inserted;
+  await turn();
+  assert.deepEqual(executed, []);
+});
+
+test('a START never overtakes a STOP', async () => {
+  const { state, executed, insert, pass } = setUp();
+  await insert(3);
+  const inserted = insert(1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // The look for mutations has begun and is answered; STOP hangs.
+  state.answers = promise;
+  await turn();
+  await pass(5_000);
+  assert.deepEqual(executed, []);
+  resolve();
+  await inserted;
+  await turn();
+  assert.deepEqual(executed, ['STOP', 'START']);
+});
+
 test('does nothing after close', async () => {
-  const { executed, insert, pause } = setUp();
-  await insert(1);
+  const { executed, insert, pass, pause } = setUp();
+  await insert(4);
   pause.close();
   await pass(10_000);
   assert.deepEqual(executed, ['STOP']);

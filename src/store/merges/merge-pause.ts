@@ -1,7 +1,7 @@
 /**
- * Pauses merges of logs during a series of large inserts, since both need the CPU. One merge of
- * many parts afterwards costs less than the levels of merges meanwhile, whose sources also stay on
- * disk for a minute.
+ * Pauses merges of logs at the start of a series of large inserts, since both need the CPU. One
+ * merge of many parts afterwards costs less than the levels of merges meanwhile, whose sources also
+ * stay on disk for a minute.
  */
 import type { Connection } from '../connection.ts';
 import { compileMerges, compileMutations } from '../sql/housekeeping.ts';
@@ -9,16 +9,18 @@ import type { Placement } from '../sql/tables.ts';
 
 /** Payload bytes of an insert under a heavy load. */
 const largeBytes = 16 * 2 ** 20;
+/** Large inserts in a row that make a series; senders that flush at times cause fewer. */
+const seriesInserts = 4;
+/** Without a large insert the series ends. Longer than most inserts under a heavy load. */
+const quietMs = 5_000;
 /** As many parts as one merge takes (`max_parts_to_merge_at_once`). */
 const pausedInserts = 100;
-/** Longer than most inserts under a heavy load. */
-const quietMs = 5_000;
+const pauseMs = 60_000;
+/** From the start of a pause to the next: each cancels the merges that run. */
+const pauseEveryMs = 300_000;
 
 export interface MergePause {
-  /**
-   * Before the first large insert of a series, stops merges for a hundred of them; they run during
-   * the next hundred, and from five seconds after the last one.
-   */
+  /** From the fourth large insert of a series, stops merges for a hundred inserts or a minute. */
   beforeInsert(bytes: number): Promise<void>;
   close(): void;
 }
@@ -27,43 +29,74 @@ export interface MergePause {
 export function createMergePause(
   connection: Pick<Connection, 'execute' | 'query'>,
   placement: Placement,
+  now: () => number = () => performance.now(),
 ): MergePause {
-  let inserts = 0;
+  let largeInserts = 0;
+  let insertsOfPause = 0;
+  let pauseUntil = 0;
+  let nextPauseAt = 0;
+  let wantsPause = false;
+  /** Whether the engine may have stopped merges. */
   let isPaused = false;
+  let settling: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  async function pause(): Promise<void> {
-    if (isPaused) return;
-    // STOP would cancel a mutation, and fail the statement that waits for it.
+  const execute = (action: 'START' | 'STOP') =>
+    connection.execute('insert', compileMerges(placement, action));
+
+  async function isMutating(): Promise<boolean> {
     const [row] = await connection.query<[string]>('insert', compileMutations(placement));
-    if (row?.[0] !== '0') return;
-    // Before the answer: a statement that fails may have stopped merges.
-    isPaused = true;
-    await connection.execute('insert', compileMerges(placement, 'STOP'));
+    return row?.[0] !== '0';
   }
 
-  async function resume(): Promise<void> {
-    if (!isPaused) return;
-    await connection.execute('insert', compileMerges(placement, 'START'));
-    isPaused = false;
+  /** One statement at a time: a START may not overtake a STOP. */
+  async function follow(): Promise<void> {
+    while (isPaused !== wantsPause) {
+      if (isPaused) {
+        await execute('START');
+        isPaused = false;
+        continue;
+      }
+      // STOP would cancel a mutation, and fail the statement that waits for it.
+      if (await isMutating()) return;
+      if (!wantsPause) return;
+      isPaused = true;
+      await execute('STOP');
+    }
+  }
+
+  async function settle(): Promise<void> {
+    settling ??= follow().finally(() => (settling = undefined));
+    await settling;
   }
 
   function resumeWhenQuiet(): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      inserts = 0;
+      largeInserts = 0;
+      wantsPause = false;
       // An engine that restarts has its merges; an unreachable one is asked again.
-      resume().catch(resumeWhenQuiet);
+      settle().catch(resumeWhenQuiet);
     }, quietMs).unref();
   }
 
   return {
     async beforeInsert(bytes) {
-      if (bytes < largeBytes) return;
-      resumeWhenQuiet();
-      const isPausing = Math.floor(inserts++ / pausedInserts) % 2 === 0;
+      if (bytes >= largeBytes) {
+        largeInserts++;
+        resumeWhenQuiet();
+      }
+      if (largeInserts < seriesInserts) return;
+      if (wantsPause) {
+        wantsPause = ++insertsOfPause < pausedInserts && now() < pauseUntil;
+      } else if (now() >= nextPauseAt) {
+        wantsPause = true;
+        insertsOfPause = 0;
+        pauseUntil = now() + pauseMs;
+        nextPauseAt = now() + pauseEveryMs;
+      }
       // The insert reports an unreachable store.
-      await (isPausing ? pause() : resume()).catch(() => undefined);
+      await settle().catch(() => undefined);
     },
     close: () => clearTimeout(timer),
   };
