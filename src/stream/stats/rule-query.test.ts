@@ -134,6 +134,31 @@ suite('the counts and sums of all steps', () => {
   }
 });
 
+test('more groups than are read fail where the rule could select them', async () => {
+  const many = Array.from({ length: 1001 }, (_, i) => ({
+    atMs: originMs,
+    service: `${i}`,
+    ms: 1,
+  }));
+  const selectedOf = async (part: Partial<LogsRuleQuery>, logs: readonly Log[] = many) => {
+    const rule = { ...counting, by: 'service', ...part };
+    return (await queryOf(logs).at(owner, rule, originMs + 1)).length;
+  };
+  const than = (op: '>' | '>=' | '<' | '<=' | '==' | '!=', value: number) => ({
+    condition: { op, value },
+  });
+  assert.equal(await selectedOf(than('>', 1)), 0);
+  assert.equal(await selectedOf(than('>=', 2)), 0);
+  const cut = [than('>', 0), than('>=', 1), than('<', 1), than('<=', 0), than('==', 5), {}];
+  for (const part of cut) {
+    await assert.rejects(selectedOf(part), /more than 1000 groups of service/);
+    assert.ok((await selectedOf(part, many.slice(1))) <= 1000);
+  }
+  // Groups without a number are the last ones.
+  const half = many.map((log, i) => ({ ...log, ms: i < 500 ? 1 : undefined }));
+  assert.equal(await selectedOf({ stat: 'sum(label.ms)', ...than('<', 2) }, half), 500);
+});
+
 function openSamples() {
   const plans: ListPlan[] = [];
   const list = (plan: ListPlan) => {

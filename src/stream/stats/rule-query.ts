@@ -1,4 +1,5 @@
 /** Rules on logs: a stat of the logs of a window, by groups, or its new patterns. */
+import { AppError } from '../../model/errors.ts';
 import { splitNames } from '../../model/log-fields.ts';
 import type { ListPlan, LogRecord, StatsPlan, StatsResult } from '../../model/plan.ts';
 import { readContext, type ReadContextSource } from '../../model/readable-streams.ts';
@@ -17,7 +18,7 @@ import { printGroup } from '../../query/print.ts';
 import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
 import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
-import { planStats, statsQuery, toLabelNames, toStatsResponse } from './stats.ts';
+import { planStats, statsQuery, type StatsRows, toLabelNames, toStatsResponse } from './stats.ts';
 import { countWindows } from './window-counts.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
@@ -61,10 +62,11 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
       const plan = planStats(context, query);
       const answer = toStatsResponse(query, plan, await parts.store.stats(plan));
       if (!('rows' in answer)) return [];
-      return answer.rows.flatMap(({ by, other, values }) => {
-        const [value] = Object.values(values);
-        if (other === true || value === null || value === undefined) return [];
-        return isWanted(value) ? [{ labels: toLabels(by), value }] : [];
+      const groups = answer.rows.filter(({ other }) => other !== true);
+      if (groups.length < answer.rows.length) checkRest(rule, valueOf(groups.at(-1)!));
+      return groups.flatMap((row) => {
+        const value = valueOf(row);
+        return value !== null && isWanted(value) ? [{ labels: toLabels(row.by), value }] : [];
       });
     },
     /** The vectors at all steps, by Unix ms; undefined if each must be read separately. */
@@ -98,6 +100,24 @@ export function createLogsRuleQuery(parts: LogsRuleParts) {
       return new Map(wanted);
     },
   };
+}
+
+function valueOf({ values }: StatsRows['rows'][number]): number | null {
+  return Object.values(values)[0] ?? null;
+}
+
+/**
+ * Groups beyond the limit have the values of the last one, lower ones, or none.
+ * @throws AppError where the rule could select them
+ */
+function checkRest(rule: LogsRuleQuery, last: number | null): void {
+  const isFromAbove = rule.condition?.op === '>' || rule.condition?.op === '>=';
+  if (last === null || (isFromAbove && !isSelected(rule, last))) return;
+  throw new AppError(
+    'malformed',
+    `cannot evaluate a rule on more than ${maxGroups} groups of ${rule.by}, of which it may ` +
+      'select others: narrow query, name fewer fields in by, or raise the number after >',
+  );
 }
 
 const comparisons: Readonly<Record<RuleCondition['op'], (a: number, b: number) => boolean>> = {
