@@ -4,7 +4,7 @@ import { dataOf } from '../api/client.ts';
 import { useApp, useScope } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
 import { roundSteps } from '../charts/time-ticks.ts';
-import { type AlertHistory, toHistories } from './alert-spans.ts';
+import { type AlertHistory, toHistories, toLookbackSeconds } from './alert-spans.ts';
 
 const base = '/api/v1/prometheus/api/v1';
 /** Rules are evaluated every minute by default. */
@@ -75,6 +75,8 @@ export function useHistory(alertname: string, { fromMs, untilMs }: HistoryRange)
     queryKey: ['alert history', query, fromMs, untilMs],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<readonly AlertHistory[]> => {
+      const rules = await dataOf(api.GET(`${base}/rules`, { params: { query: {} }, signal }));
+      const lookbackSeconds = toLookbackSeconds(rules.data.groups);
       const body = new URLSearchParams({
         query,
         // The last step is the end: an alert that has just begun is there.
@@ -82,6 +84,7 @@ export function useHistory(alertname: string, { fromMs, untilMs }: HistoryRange)
         end: String(untilMs / 1000),
         step: String(stepMs / 1000),
         limit: String(2 * maxHistories),
+        ...(lookbackSeconds !== undefined && { lookback_delta: String(lookbackSeconds) }),
       });
       const response = await api.fetch(`${base}/query_range`, { method: 'POST', body, signal });
       const { data } = (await response.json()) as {

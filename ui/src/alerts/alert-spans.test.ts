@@ -1,7 +1,7 @@
 /** Alerts over time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toHistories, toPreviewed } from './alert-spans.ts';
+import { toHistories, toLookbackSeconds, toPreviewed } from './alert-spans.ts';
 
 test('samples in a row are one span, and a gap ends it', () => {
   const labels = { __name__: 'ALERTS', alertname: 'Down', job: 'a' };
@@ -21,6 +21,14 @@ test('samples in a row are one span, and a gap ends it', () => {
     { state: 'firing', fromMs: 30_000, untilMs: 50_000 },
     { state: 'pending', fromMs: 60_000, untilMs: 70_000 },
   ]);
+});
+
+test('a sample is valid until the next evaluation of the slowest group', () => {
+  const of = (...intervals: number[]) =>
+    toLookbackSeconds(intervals.map((interval) => ({ interval })));
+  assert.equal(of(), undefined);
+  assert.equal(of(1, 60), undefined);
+  assert.equal(of(60, 3600, 300), 3900);
 });
 
 test('a previewed alert is pending until it fires, and active until the end of the preview', () => {

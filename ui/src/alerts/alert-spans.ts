@@ -16,6 +16,22 @@ export interface AlertHistory {
   readonly spans: readonly Span[];
 }
 
+/** How long a sample is valid without `lookback_delta`. */
+const usualLookbackSeconds = 300;
+
+/**
+ * Samples of ALERTS are an interval of their group apart, and the series of an alert that ends gets
+ * a stale marker. @param groups with their intervals in seconds
+ * @returns undefined where the usual lookback is enough
+ */
+export function toLookbackSeconds(
+  groups: readonly { readonly interval: number }[],
+): number | undefined {
+  const longest = Math.max(0, ...groups.map(({ interval }) => interval));
+  // An evaluation may be late.
+  return longest < usualLookbackSeconds ? undefined : longest + usualLookbackSeconds;
+}
+
 type Labels = Readonly<Record<string, string>>;
 
 interface AlertSeries {
