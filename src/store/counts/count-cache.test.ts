@@ -90,3 +90,33 @@ test('counts by a longer step replace those beyond the limit', async () => {
   await cache.settled();
   assert.deepEqual(steps.slice(3), ['100000000', '1000000000'], 'but in a larger part');
 });
+
+test('a part like one that had too many counts is counted after ten minutes', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  let asked = 0;
+  const connection = {
+    query: async (_pool: string, { sql, params }: Statement) => {
+      if (sql.includes('mergeTreeIndex')) {
+        const names = Object.values(params).flat();
+        return names.map((name) => [name, '0', '60000000000']) as never[];
+      }
+      asked++;
+      const ticks = Array.from({ length: 900_000 }, (_, i) => i);
+      return [['stream', [], ticks, ticks, 0, 900_000]] as never[];
+    },
+  };
+  const cache = createCountCache(connection, placement, countDefaults);
+  const count = async (name: string) => {
+    const before = asked;
+    cache.want([[name, '900000', 60]], [{ accountId: 'a', fields: [] }], always);
+    await cache.settled();
+    return asked - before;
+  };
+  const steps = await count('20260301_1_9_2');
+  assert.ok(steps > 0);
+  assert.equal(await count('20260301_10_19_2'), 0);
+  nowMs = 600_000;
+  assert.equal(await count('20260301_10_19_2'), steps);
+  assert.equal(await count('20260301_1_9_2'), 0, 'the first had too many itself');
+});

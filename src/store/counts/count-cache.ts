@@ -140,7 +140,13 @@ function createCounter(
   return async function count(key: CountKey, part: Countable): Promise<void> {
     const name = nameOf(key);
     entries.set(name, 'counting');
-    for (const trial of trials.list(key, part)) {
+    const steps = trials.list(key, part);
+    // All have failed in a part like this: such parts are looked at again when that is forgotten.
+    if (steps.length === 0) {
+      entries.delete(name);
+      return;
+    }
+    for (const trial of steps) {
       const { step, maxCounts } = trial;
       try {
         const statement = compilePartCounts(placement, key, { step, maxCounts });

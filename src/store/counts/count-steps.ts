@@ -117,7 +117,9 @@ export function createStepTrials(options: CountOptions) {
         .filter((trial) => !hasFailed(trial));
     },
     noteFailure(trial: Trial): void {
-      failures.set(trial.name, { ...trial, untilMs: performance.now() + restMs });
+      const nowMs = performance.now();
+      for (const [name, { untilMs }] of failures) if (untilMs <= nowMs) failures.delete(name);
+      failures.set(trial.name, { ...trial, untilMs: nowMs + restMs });
     },
   };
 }

@@ -65,9 +65,7 @@ export function sortParts(cache: CountCache, listed: readonly LogPartRow[], quer
   const isByTick = query.ticks.cut.length === 0;
   const gaps = countSteps.map((step): Gap => {
     const parts = cut.filter((one) => one.step === step);
-    const pieces = parts.flatMap(({ part: [part], ticks }) =>
-      ticks.cut.map((tick) => ({ part, tick })),
-    );
+    const pieces = parts.flatMap((one) => one.cut.map((tick) => ({ part: one.part[0], tick })));
     return { step, pieces, rows: isByTick ? rowsCut(parts) : Infinity };
   });
   const isKnown = isByTick && others.every(([part]) => isVisible(part, filter));
@@ -90,13 +88,15 @@ function cutParts(counted: readonly Counted[], { filter, edges }: CountQuery) {
   const cutBy = (shortest: CountStep) =>
     counted.map(({ part, own }) => {
       const { span } = own[0]!.counts;
+      const [first, last] = span;
       // Rows are read once for all groupings of a part, by its longest step.
       const step = own.reduce((most, one) => maxStep(most, one.counts.step), shortest);
       const inner = within(filter, edges, span);
       const ticks = ticksOf(inner.range, inner.edges, step);
-      const isCut = ticks.cut.length > 0;
-      const rows = isCut ? ticks.cut.length * rowsInStep(Number(part[1]), own[0]!.counts, step) : 0;
-      return { part, own, step, edges: inner.edges, ticks, rows };
+      const cut = ticks.cut.filter((tick) => tick + step > first && tick <= last);
+      const isCut = cut.length > 0;
+      const rows = isCut ? cut.length * rowsInStep(Number(part[1]), own[0]!.counts, step) : 0;
+      return { part, own, step, edges: inner.edges, ticks, cut, rows };
     });
   for (const step of [60_000, 10_000, 1_000] as const) {
     const cut = cutBy(step);
