@@ -113,11 +113,12 @@ export async function toFilterQuery(
 }
 
 /** The API answers an empty range with no logs. */
-function checkRange(query: URLSearchParams, { since, until }: FilterOptions): void {
+function checkRange(query: URLSearchParams, options: FilterOptions): void {
   const [from, to] = [query.get('sinceTime'), query.get('untilTime')];
   if (from === null || to === null) return;
   // Within a millisecond the range may still have logs.
   if (from !== to && toMillis(from) <= toMillis(to)) return;
+  const { since = from, until = to } = options;
   throw new CommandError(
     `cannot read from --since ${since} to --until ${until}: the range is empty`,
     exitCodes.usage,
