@@ -1,4 +1,5 @@
 /** Frees disk space by retention and by the disk cap, in all tables alike, and by downsampling. */
+import { hash } from 'node:crypto';
 import type { Stream } from '../model/account.ts';
 import { downsamplingOf } from '../model/downsampling.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
@@ -77,8 +78,7 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
       const expiries = all
         .filter((stream) => stream.retentionDays < longest)
         .map((stream) => toExpiry(stream, now()));
-      for (let at = 0; at < expiries.length; at += streamsPerDeletion) {
-        const some = expiries.slice(at, at + streamsPerDeletion);
+      for (const some of toBatches(expiries)) {
         for (const table of storedTables) await deleteExpired(table, some);
       }
     },
@@ -108,6 +108,12 @@ function sumBytes(rows: readonly DayRow[]): number {
   return rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0);
 }
 
+function toBatches<Item>(all: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(all.length / streamsPerDeletion) }, (_, i) =>
+    all.slice(i * streamsPerDeletion, (i + 1) * streamsPerDeletion),
+  );
+}
+
 function toExpiry(stream: Stream, nowMs: number): Expiry {
   const { accountId, streamId, retentionDays } = stream;
   const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
@@ -117,12 +123,19 @@ function toExpiry(stream: Stream, nowMs: number): Expiry {
 export interface Downsampling {
   /** Finds the days that may have something to delete. */
   plan(): Promise<void>;
-  /** Rewrites the next of them that has, if there is one. */
-  rewriteNextDay(): Promise<void>;
+  /**
+   * Rewrites the next of them that has, if it is found within seconds. A day that fails is tried
+   * again after the others.
+   * @param closing no statement begins after it fires
+   */
+  rewriteNextDay(closing: AbortSignal): Promise<void>;
 }
 
 /** Each takes about 50 bytes of memory while a statement runs. */
 const maxRowsKeptByStatement = 2_000_000;
+
+/** Bounds the counts of a round, for which retention and the disk cap wait. */
+const searchMs = 5_000;
 
 interface Due extends DownsampledDay {
   /** Size of the day on disk in digits, from which a change is noticed. */
@@ -132,8 +145,8 @@ interface Due extends DownsampledDay {
 export function createDownsampling({ store, streams, now }: DiskSpaceParts): Downsampling {
   const { connection, placement, events } = store;
   let due: Due[] = [];
-  /** Bytes of the days that had nothing to delete. */
-  const doneBytes = new Map<string, string>();
+  /** Digests of days that had nothing to delete. */
+  const done = new Set<string>();
 
   async function isMutating(): Promise<boolean> {
     const count = compileCountMutations(placement);
@@ -141,12 +154,23 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts): Dow
     return Number(row?.[0]) > 0;
   }
 
-  async function rewrite(of: Due, kept: number): Promise<void> {
+  /** @returns whether there was something to delete */
+  async function rewrite(of: Due, closing: AbortSignal): Promise<boolean> {
+    const counted = compileCountDownsampled(placement, of);
+    const counts = await connection.query<DownsampledCounts>('housekeeping', counted);
+    if (counts.length === 0) return false;
+    const streamIds = new Set(counts.map(([streamId]) => streamId));
+    const rewritten = { ...of, streams: of.streams.filter((one) => streamIds.has(one.streamId)) };
+    const kept = counts.reduce((sum, [, ofStream]) => sum + Number(ofStream), 0);
+    const rows = counts.reduce((sum, [, , ofStream]) => sum + Number(ofStream), 0);
     const count = Math.ceil(kept / maxRowsKeptByStatement);
     for (let index = 0; index < count; index++) {
+      closing.throwIfAborted();
       const share = { index, count };
-      await connection.execute('housekeeping', compileDownsample(placement, of, share));
+      await connection.execute('housekeeping', compileDownsample(placement, rewritten, share));
     }
+    events.dayDownsampled({ table: of.table, day: of.day, streams: streamIds.size, rows, kept });
+    return true;
   }
 
   return {
@@ -155,40 +179,45 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts): Dow
       due = [];
       if (all.length === 0) return;
       const days = await connection.query<DayRow>('housekeeping', compileDays(placement));
-      due = all
-        .flatMap((stream) => days.flatMap((row) => toDue(stream, row, now())))
-        .filter((of) => doneBytes.get(keyOf(of)) !== of.bytes);
+      const batches = toBatches(all);
+      due = days
+        .flatMap((row) => batches.flatMap((some) => toDue(some, row, now())))
+        .filter((of) => !done.has(digestOf(of)));
     },
-    async rewriteNextDay() {
+    async rewriteNextDay(closing) {
       if (due.length === 0 || (await isMutating())) return;
-      for (let of = due.shift(); of !== undefined; of = due.shift()) {
-        const count = compileCountDownsampled(placement, of);
-        const [row] = await connection.query<DownsampledCounts>('housekeeping', count);
-        const [kept = 0, rows = 0, intervals = 0] = (row ?? []).map(Number);
-        if (intervals === 0) {
-          doneBytes.set(keyOf(of), of.bytes);
-          continue;
+      const untilMs = now() + searchMs;
+      while (!closing.aborted && now() < untilMs) {
+        const of = due.shift();
+        if (of === undefined) return;
+        try {
+          if (await rewrite(of, closing)) return;
+        } catch (error) {
+          due.push(of);
+          throw error;
         }
-        await rewrite(of, kept);
-        events.dayDownsampled({ table: of.table, day: of.day, streamId: of.streamId, rows, kept });
-        return;
+        done.add(digestOf(of));
       }
     },
   };
 }
 
-function toDue(
-  { accountId, streamId, downsampling }: Stream,
-  [stored, day, bytes]: DayRow,
-  nowMs: number,
-): Due[] {
+function toDue(streams: readonly Stream[], [stored, day, bytes]: DayRow, nowMs: number): Due[] {
   const table = sampleTables.find((name) => name === stored);
+  if (table === undefined) return [];
   const ageDays = (nowMs - dayStartMs(day)) / msPerDay - 1;
-  const level = downsamplingOf(downsampling).findLast((one) => one.afterDays <= ageDays);
-  if (table === undefined || level === undefined) return [];
-  return [{ table, day, bytes, accountId, streamId, intervalMs: level.intervalMs }];
+  const byInterval = Map.groupBy(
+    streams,
+    ({ downsampling }) =>
+      downsamplingOf(downsampling).findLast((one) => one.afterDays <= ageDays)?.intervalMs,
+  );
+  byInterval.delete(undefined);
+  return Array.from(byInterval, ([intervalMs, all]) => {
+    const owners = all.map(({ accountId, streamId }) => ({ accountId, streamId }));
+    return { table, day, bytes, intervalMs: intervalMs!, streams: owners };
+  });
 }
 
-function keyOf({ table, day, streamId, intervalMs }: Due): string {
-  return `${table} ${day} ${streamId} ${intervalMs}`;
+function digestOf(of: Due): string {
+  return hash('sha256', JSON.stringify(of));
 }

@@ -106,7 +106,7 @@ export function createHousekeeping(
         await attempt('delete_expired_rows', deleteExpiredRows, closing);
         await attempt('plan_downsampling', downsampling.plan, closing);
       }
-      await attempt('downsample', downsampling.rewriteNextDay, closing);
+      await attempt('downsample', () => downsampling.rewriteNextDay(closing), closing);
       await checkForDamage(closing);
       // Before parts are rewritten, which would give damaged data valid checksums.
       await attempt('scrub_parts', () => scrub.run(isBusy), closing);

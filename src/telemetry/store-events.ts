@@ -99,7 +99,7 @@ function housekeepingEvents(log: Log, metrics: StoreMetrics) {
     dayDownsampled(of: {
       readonly table: string;
       readonly day: string;
-      readonly streamId: string;
+      readonly streams: number;
       readonly rows: number;
       readonly kept: number;
     }) {

@@ -161,9 +161,11 @@ GROUP BY 1 ORDER BY 1`,
         {
           table: 'histograms',
           day: '20260401',
-          accountId: 'a',
-          streamId: 's',
           intervalMs: 300_000,
+          streams: [
+            { accountId: 'a', streamId: 's' },
+            { accountId: 'a', streamId: 't' },
+          ],
         },
         { index: 0, count: 2 },
       ),

@@ -14,6 +14,7 @@ const msPerDay = 86_400_000;
 const minute = 60_000;
 const now = Date.parse('2026-05-20T12:00:00Z');
 const accountId = randomUUID();
+const { signal } = new AbortController();
 const staleBits = 0x7ff0_0000_0000_0002n;
 
 let engine: EngineStore;
@@ -48,7 +49,7 @@ function openDownsampling(streams: readonly Stream[]) {
 async function runAll(of: ReturnType<typeof openDownsampling>): Promise<void> {
   await of.plan();
   for (let day = 0; day < 8; day++) {
-    await of.rewriteNextDay();
+    await of.rewriteNextDay(signal);
     await allMutated(engine);
   }
 }
@@ -206,6 +207,21 @@ test('rewrites a day once, and again when it has received more', async () => {
   assert.ok((await mutations()) > rewritten);
 });
 
+test('rewrites a day once for all streams of an interval', async () => {
+  const [one, of, finer] = [stream('2d:1h'), stream('4d:1h'), stream('2d:5m')];
+  const other = { ...stream('2d:1h'), accountId: randomUUID() };
+  const all = [one, of, other, finer, stream('2d:1h')];
+  const from = now - 5 * msPerDay;
+  const before = await mutations();
+  for (const each of all) await insert(each, 5, [counter(from)]);
+  await runAll(openDownsampling(all));
+  assert.equal((await mutations()) - before, 2);
+  for (const each of [one, of, other]) {
+    assert.equal((await samplesOf(each, from))['counter']!.length, 2);
+  }
+  assert.equal((await samplesOf(finer, from))['counter']!.length, 5);
+});
+
 test('keeps replacements of a sample, whichever row is merged first', async () => {
   const of = stream('2d:1h');
   const from = now - 5 * msPerDay;
@@ -228,7 +244,8 @@ test('does the same in shares of the series', async () => {
   const from = now - 5 * msPerDay;
   const metrics = Array.from({ length: 20 }, (_, i) => ({ ...counter(from), name: `m${i}` }));
   await insert(of, 5, metrics);
-  const day: DownsampledDay = { ...of, table: 'samples', day: '20260515', intervalMs: 60 * minute };
+  const names = { table: 'samples', day: '20260515' } as const;
+  const day: DownsampledDay = { ...names, intervalMs: 60 * minute, streams: [of] };
   const lengths = async () =>
     Object.values(await samplesOf(of, from)).map((samples) => samples.length);
   const run = async (index: number) => {

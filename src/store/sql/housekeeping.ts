@@ -172,13 +172,19 @@ function expiredSql(table: StoredTable, expiries: readonly Expiry[], params: Par
 /** Tables of metrics with many rows for a series. */
 export const sampleTables = ['samples', 'histograms'] as const;
 
+/** A day of receipt of the streams that keep one sample per interval of it. */
 export interface DownsampledDay {
   readonly table: (typeof sampleTables)[number];
-  /** Of receipt, YYYYMMDD. */
+  /** YYYYMMDD. */
   readonly day: string;
-  readonly accountId: string;
-  readonly streamId: string;
   readonly intervalMs: number;
+  readonly streams: readonly StreamOwner[];
+}
+
+export interface StreamOwner {
+  readonly accountId: string;
+  /** Unique among all accounts. */
+  readonly streamId: string;
 }
 
 /** Some of the series: those whose id leaves the remainder `index` when divided by `count`. */
@@ -187,8 +193,8 @@ export interface SeriesShare {
   readonly count: number;
 }
 
-/** Rows that stay, those in all, and intervals with rows to delete. */
-export type DownsampledCounts = readonly [kept: string, rows: string, intervals: string];
+/** A stream with rows to delete, its rows that stay, and those in all. */
+export type DownsampledCounts = readonly [streamId: string, kept: string, rows: string];
 
 /**
  * A stale marker ends a series, so it stays beside the last value: the only sample of a short
@@ -201,12 +207,15 @@ const isStale = {
 
 export function compileCountDownsampled({ database }: Placement, of: DownsampledDay): Statement {
   return statement(
-    (params) => `SELECT toString(count()), toString(sum(stored)), toString(countIf(first != last))
+    (params) => `SELECT StreamId, toString(count()), toString(sum(stored))
 FROM
 (
-  SELECT count() AS stored, min(UnixMilli) AS first, max(UnixMilli) AS last
+  SELECT StreamId, count() AS stored, min(UnixMilli) AS first, max(UnixMilli) AS last
   ${intervalsSql(tableName(database, of.table), of, params)}
-)`,
+)
+GROUP BY StreamId
+HAVING countIf(first != last) > 0
+SETTINGS ${inOrder}`,
   );
 }
 
@@ -233,6 +242,7 @@ WHERE ${ownerSql(of, params)} AND ${isInShare}
   (
     SELECT sipHash64(SeriesId, max(UnixMilli))
     ${intervalsSql(localTable(placement, table), of, params, `\n      AND ${isInShare}`)}
+    SETTINGS ${inOrder}
   )
 ${mutationsSync(placement)}, allow_nondeterministic_mutations = 1`;
   });
@@ -248,7 +258,12 @@ WHERE NOT is_done AND table ${params.anyOf(tables)}
   );
 }
 
-/** Aggregates in the order of the table, so that the intervals of one series are in memory. */
+/**
+ * Aggregates in the order of the table, so that the intervals of one series are in memory. Where
+ * the aggregation is a subquery of FROM it has an effect outside of it only.
+ */
+const inOrder = 'optimize_aggregation_in_order = 1';
+
 function intervalsSql(
   table: string,
   of: DownsampledDay,
@@ -259,13 +274,13 @@ function intervalsSql(
     WHERE ${ownerSql(of, params)}
       AND toYYYYMMDD(ReceivedAt, 'UTC') = ${checkedDay(of.day)}${isInShare}
     GROUP BY AccountId, StreamId, SeriesId, intDiv(UnixMilli - 1, ${of.intervalMs}),
-      ${isStale[of.table]}
-    SETTINGS optimize_aggregation_in_order = 1`;
+      ${isStale[of.table]}`;
 }
 
-function ownerSql({ accountId, streamId }: DownsampledDay, params: Parameters): string {
-  const account = params.add('String', accountId);
-  return `AccountId = ${account} AND StreamId = ${params.add('String', streamId)}`;
+function ownerSql({ streams }: DownsampledDay, params: Parameters): string {
+  const accountIds = [...new Set(streams.map(({ accountId }) => accountId))];
+  const streamIds = streams.map(({ streamId }) => streamId);
+  return `AccountId ${params.anyOf(accountIds)} AND StreamId ${params.anyOf(streamIds)}`;
 }
 
 function checkedDay(day: string): string {
