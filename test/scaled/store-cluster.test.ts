@@ -147,6 +147,8 @@ GROUP BY 1 ORDER BY 1`,
   });
 
   test('cluster-only statements parse', async () => {
+    // Its fence kills the inserts of earlier holders of the shard.
+    await store.insert('logs/1', newBatches(), 'all', { shard: 'b', epoch: 1n });
     const expiry = { accountId: 'a', streamId: 's', receivedFromNanos: noon };
     const cold = { volume: 'cold', afterDays: 7 };
     const pass = { shard: 'a', number: 1n, queryId: 'weir/a/1/0' };
