@@ -3,6 +3,7 @@ import type { Query } from '../query/parse.ts';
 import { printQuery } from '../query/print.ts';
 import type { Column, MaskedMessage, Template } from './mine.ts';
 import { blanks, marks, mask, tokensOf, variableRun } from './tokens.ts';
+import { Turns } from './turns.ts';
 
 /** Logs whose messages are one masked text. */
 export interface MessageGroup extends MaskedMessage {
@@ -35,7 +36,11 @@ const maxPhraseLength = 100;
 const minPhraseLength = 3;
 const runPattern = new RegExp(variableRun, 'g');
 
-export function describe(template: Template, groups: readonly MessageGroup[]): Description {
+export async function describe(
+  template: Template,
+  groups: readonly MessageGroup[],
+): Promise<Description> {
+  const turns = new Turns();
   const { columns, members } = template;
   const values = new Map(
     columns.flatMap(({ isVariable }, column) =>
@@ -54,6 +59,7 @@ export function describe(template: Template, groups: readonly MessageGroup[]): D
         const seen = values.get(column);
         seen?.set(value, (seen.get(value) ?? 0) + count / texts.length);
       }
+      if (turns.isOver(tokens.length)) await turns.next();
     }
   }
   const names = new Names();

@@ -4,8 +4,8 @@
  * begin as one group for each longest combination of words that occur equally often. A column of a
  * group whose words differ is a variable, unless they are few: these split the group. Pure.
  */
-import { setImmediate } from 'node:timers/promises';
 import { type Token, tokensOf } from './tokens.ts';
+import { Turns } from './turns.ts';
 
 export interface MaskedMessage {
   readonly masked: string;
@@ -39,19 +39,20 @@ const maxNames = 2;
 const maxFrequentWords = 2;
 /** A word of this share of the logs is no value, even where others have a value in its place. */
 const usualShare = 0.97;
-const messagesPerTurn = 500;
 
 export async function mineTemplates(messages: readonly MaskedMessage[]): Promise<Template[]> {
+  const turns = new Turns();
   const shapes = new Map<string, Line[]>();
   for (const [index, { masked, count }] of messages.entries()) {
-    if (index % messagesPerTurn === 0) await setImmediate();
     const tokens = tokensOf(masked);
     addTo(shapes, shapeOf(tokens), { index, tokens, count });
+    if (turns.isOver(tokens.length)) await turns.next();
   }
   const templates: Template[] = [];
   for (const lines of shapes.values()) {
-    await setImmediate();
-    for (const group of equallyFrequent(lines)) templates.push(...split(group));
+    for (const group of await equallyFrequent(lines, turns)) {
+      templates.push(...(await split(group, turns)));
+    }
   }
   return templates;
 }
@@ -70,26 +71,31 @@ interface Group {
   readonly variables: ReadonlySet<number>;
 }
 
-function equallyFrequent(lines: readonly Line[]): Group[] {
-  const frequencies = lines[0]!.tokens.map((_, column) => {
+async function equallyFrequent(lines: readonly Line[], turns: Turns): Promise<Group[]> {
+  const frequencies: Map<string, number>[] = [];
+  for (const column of lines[0]!.tokens.keys()) {
     const counts = new Map<string, number>();
     for (const { tokens, count } of lines) {
       const { text } = tokens[column]!;
       counts.set(text, (counts.get(text) ?? 0) + count);
     }
-    return counts;
-  });
+    frequencies.push(counts);
+    if (turns.isOver(lines.length)) await turns.next();
+  }
   const groups = new Map<string, { lines: Line[]; frequency: number }>();
   for (const line of lines) {
     const { key, frequency } = longestCombination(line.tokens, frequencies);
     const group = groups.get(key) ?? { lines: [], frequency };
     groups.set(key, group);
     group.lines.push(line);
+    if (turns.isOver(line.tokens.length)) await turns.next();
   }
-  return [...groups.values()].map((group) => ({
-    lines: group.lines,
-    variables: frequentVariables(group, frequencies),
-  }));
+  const found: Group[] = [];
+  for (const group of groups.values()) {
+    const variables = await frequentVariables(group, frequencies, turns);
+    found.push({ lines: group.lines, variables });
+  }
+  return found;
 }
 
 /** Of combinations of one length the most frequent. */
@@ -112,16 +118,19 @@ function longestCombination(
   return { frequency, key: `${frequency} ${words.join(' ')}` };
 }
 
-function frequentVariables(
+async function frequentVariables(
   { lines, frequency }: { readonly lines: readonly Line[]; readonly frequency: number },
   frequencies: readonly ReadonlyMap<string, number>[],
-): ReadonlySet<number> {
-  const variables = [...frequencies.keys()].filter((column) => {
+  turns: Turns,
+): Promise<ReadonlySet<number>> {
+  const variables = new Set<number>();
+  for (const [column, counts] of frequencies.entries()) {
     const texts = [...wordsOf(lines, column).keys()];
-    const isFrequent = (text: string) => frequencies[column]!.get(text)! > frequency;
-    return texts.length > maxFrequentWords && texts.some(isFrequent);
-  });
-  return new Set(variables);
+    const isFrequent = (text: string) => counts.get(text)! > frequency;
+    if (texts.length > maxFrequentWords && texts.some(isFrequent)) variables.add(column);
+    if (turns.isOver(lines.length)) await turns.next();
+  }
+  return variables;
 }
 
 /** Lines by their word in a column. */
@@ -129,21 +138,30 @@ function wordsOf(lines: readonly Line[], column: number): Map<string, Line[]> {
   return Map.groupBy(lines, ({ tokens }) => tokens[column]!.text);
 }
 
-function split({ lines, variables }: Group): Template[] {
+async function split({ lines, variables }: Group, turns: Turns): Promise<Template[]> {
   const [{ tokens }] = lines as readonly [Line];
-  const varying = [...tokens.keys()]
-    .filter((column) => !isFixed(tokens[column]!.kind) && !variables.has(column))
-    .map((column) => ({ column, words: wordsOf(lines, column) }))
+  const columns: { readonly column: number; readonly words: Map<string, Line[]> }[] = [];
+  for (const [column, { kind }] of tokens.entries()) {
+    if (isFixed(kind) || variables.has(column)) continue;
+    columns.push({ column, words: wordsOf(lines, column) });
+    if (turns.isOver(lines.length)) await turns.next();
+  }
+  const varying = columns
     .filter(({ words }) => words.size > 1)
     .sort((a, b) => a.words.size - b.words.size);
   const found = new Set(variables);
   for (const { column, words } of varying) {
     if (isChoice(lines, column, words)) {
-      return [...words.values()].flatMap((part) => split({ lines: part, variables: found }));
+      const templates: Template[] = [];
+      for (const part of words.values()) {
+        templates.push(...(await split({ lines: part, variables: found }, turns)));
+      }
+      return templates;
     }
     found.add(column);
+    if (turns.isOver(lines.length)) await turns.next();
   }
-  return [toTemplate(lines, found)];
+  return [await toTemplate(lines, found, turns)];
 }
 
 /** Whether the words of a column tell templates apart, rather than being values of one. */
@@ -167,13 +185,21 @@ function countOf(lines: readonly Line[]): number {
   return lines.reduce((sum, { count }) => sum + count, 0);
 }
 
-function toTemplate(lines: readonly Line[], variables: ReadonlySet<number>): Template {
+async function toTemplate(
+  lines: readonly Line[],
+  variables: ReadonlySet<number>,
+  turns: Turns,
+): Promise<Template> {
   const [{ tokens }] = lines as readonly [Line];
-  const columns = tokens.map(({ kind }, column) => ({
-    texts: new Set(lines.map((line) => line.tokens[column]!.text)),
-    isVariable: !isFixed(kind) && (kind !== 'word' || variables.has(column)),
-    isSpace: kind === 'space',
-  }));
+  const columns: Column[] = [];
+  for (const [column, { kind }] of tokens.entries()) {
+    columns.push({
+      texts: new Set(lines.map((line) => line.tokens[column]!.text)),
+      isVariable: !isFixed(kind) && (kind !== 'word' || variables.has(column)),
+      isSpace: kind === 'space',
+    });
+    if (turns.isOver(lines.length)) await turns.next();
+  }
   return { columns, members: lines.map(({ index }) => index) };
 }
 

@@ -6,7 +6,7 @@ import { RE2JS } from 're2js';
 import type { Query } from '../query/parse.ts';
 import { parseLogQuery } from '../query/parse.ts';
 import { describe, maxMessageLength, type MessageGroup } from './describe.ts';
-import { mineTemplates } from './mine.ts';
+import { mineTemplates, type Template } from './mine.ts';
 import { mask, variableRun } from './tokens.ts';
 
 /** Groups as the store makes them, with every message. */
@@ -19,10 +19,11 @@ function groupsOf(messages: readonly string[]): MessageGroup[] {
 async function patternsOf(messages: readonly string[]) {
   const groups = groupsOf(messages);
   const templates = await mineTemplates(groups);
-  return templates.map((template) => ({
-    ...describe(template, groups),
+  const patterns = templates.map(async (template) => ({
+    ...(await describe(template, groups)),
     texts: template.members.flatMap((member) => groups[member]!.texts),
   }));
+  return Promise.all(patterns);
 }
 
 /** Whether a query of phrases and expressions, as templates have it, finds a message. */
@@ -136,4 +137,32 @@ test('the values of a template, put in its text, are the message', async () => {
     }),
     { numRuns: 300 },
   );
+});
+
+/** Turns of the event loop before a promise resolves. */
+async function turnsOf(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await work;
+  isDone = true;
+  return turns;
+}
+
+test('lets other requests run while thousands of long messages are looked at', async () => {
+  const wordOf = (i: number, word: number) => ((i >> (word % 10)) & 1 ? 'on' : 'off');
+  const messages = Array.from({ length: 600 }, (_, i) =>
+    Array.from({ length: 100 }, (__, word) => wordOf(i, word)).join(' '),
+  );
+  const groups = groupsOf(messages);
+  const mining = mineTemplates(groups);
+  // At 200 tokens of a message: once to find them, three times to compare them.
+  assert.ok((await turnsOf(mining)) > 10);
+  const [{ columns }] = (await mining) as [Template];
+  const all = { columns, members: [...groups.keys()] };
+  assert.ok((await turnsOf(describe(all, groups))) > 0);
 });

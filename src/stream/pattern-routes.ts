@@ -1,4 +1,5 @@
 /** Logs grouped by the template of their message. */
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { encodeLogId } from '../model/log-id.ts';
 import type { HistogramPlan } from '../model/plan.ts';
@@ -104,14 +105,17 @@ async function toPatternsResponse(
   }));
   const listed = counted.sort((a, b) => b.count - a.count).slice(0, limit);
   const inPatterns = listed.reduce((sum, { count }) => sum + count, 0);
+  const patterns: PatternsResponse['patterns'] = [];
+  for (const { template, count } of listed) {
+    const found = await toPattern(template, groups, plan.buckets);
+    patterns.push({ ...found, count, share: count / sampled });
+    // Each may have thousands of messages.
+    await setImmediate();
+  }
   return {
     startTime: edges[0]!,
     endTime: edges.at(-1)!,
-    patterns: listed.map(({ template, count }) => ({
-      ...toPattern(template, groups, plan.buckets),
-      count,
-      share: count / sampled,
-    })),
+    patterns,
     other: sampled - inPatterns,
     sampled,
     total,
@@ -119,7 +123,7 @@ async function toPatternsResponse(
   };
 }
 
-function toPattern(template: Template, groups: readonly SampledMessages[], buckets: number) {
+async function toPattern(template: Template, groups: readonly SampledMessages[], buckets: number) {
   const members = template.members.map((member) => groups[member]!);
   const severities = new Map<string, number>();
   const counts = Array.from({ length: buckets }, () => 0);
@@ -131,7 +135,7 @@ function toPattern(template: Template, groups: readonly SampledMessages[], bucke
   }
   const first = members.reduce((a, b) => (b.firstNanos < a.firstNanos ? b : a));
   const last = members.reduce((a, b) => (b.last.timeNanos > a.last.timeNanos ? b : a));
-  const { text, query, variables } = describe(template, groups);
+  const { text, query, variables } = await describe(template, groups);
   const lastSeen = toIsoMillis(last.last.timeNanos);
   return {
     template: text,

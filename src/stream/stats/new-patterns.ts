@@ -91,16 +91,18 @@ async function unknownPatterns(found: MessagesResult, known: MessagesResult): Pr
       return { template, own, count: own.reduce((sum, one) => sum + one.count, 0) };
     });
   const frequent = templates.sort((a, b) => b.count - a.count).slice(0, maxPatterns);
-  return frequent.map(({ template, own, count }) => {
-    const { text, query } = describe(template, groups);
+  const patterns: Pattern[] = [];
+  for (const { template, own, count } of frequent) {
+    const { text, query } = await describe(template, groups);
     const last = own.reduce((a, b) => (b.last.timeNanos > a.last.timeNanos ? b : a));
-    return {
+    patterns.push({
       text: text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text,
       query,
       count: Math.round((count * found.total) / found.sampled),
       sample: last.lastText,
-    };
-  });
+    });
+  }
+  return patterns;
 }
 
 function noteOf({ sampled, total }: MessagesResult): Readonly<Record<string, string>> {
