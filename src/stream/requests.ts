@@ -128,7 +128,12 @@ export const bucketRange = {
 export const histogramQuery = z.strictObject({
   ...filters,
   ...bucketRange,
-  buckets: integer(1, maxBuckets, 'Number of buckets; default 60.').default(60),
+  buckets: integer(
+    1,
+    maxBuckets,
+    'Number of buckets, whose edges are whole milliseconds; default 60. In a range of fewer ' +
+      'milliseconds some start and end at one time and count nothing.',
+  ).default(60),
   groupBy: groupField
     .optional()
     .meta({ description: 'Adds the counts of the most frequent values of this field.' }),
