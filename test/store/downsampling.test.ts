@@ -6,9 +6,15 @@ import type { Stream } from '../../src/model/account.ts';
 import { createDownsampling } from '../../src/store/disk-space.ts';
 import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
 import { compileDownsample, type DownsampledDay } from '../../src/store/sql/housekeeping.ts';
-import { allMutated, type EngineStore, openEngineStore, truncateTables } from './engine-store.ts';
+import {
+  allMutated,
+  type EngineStore,
+  onCluster,
+  openEngineStore,
+  truncateTables,
+} from './engine-store.ts';
 import { localToken } from './local-token.ts';
-import { metricBatch, type MetricFixture, samplesPlan } from './metric-fixture.ts';
+import { type MetricFixture, metricBatch, samplesPlan } from './metric-fixture.ts';
 
 const msPerDay = 86_400_000;
 const minute = 60_000;
@@ -259,4 +265,21 @@ test('does the same in shares of the series', async () => {
   assert.deepEqual(half, new Set([2, 80]));
   await run(1);
   assert.deepEqual(new Set(await lengths()), new Set([2]));
+});
+
+test('finishes a rewriting after a crash of the engine', { skip: onCluster }, async () => {
+  const of = stream('2d:1h');
+  const from = now - 5 * msPerDay;
+  await insert(of, 5, [counter(from)]);
+  const { connection, placement } = engine.store;
+  const execute = (sql: string, params = {}) => connection.execute('housekeeping', { sql, params });
+  await execute('SYSTEM STOP MERGES weir.samples');
+  const names = { table: 'samples', day: '20260515' } as const;
+  const day: DownsampledDay = { ...names, intervalMs: 60 * minute, streams: [of] };
+  const { sql, params } = compileDownsample(placement, day, { index: 0, count: 1 });
+  await execute(sql.replace('mutations_sync = 1', 'mutations_sync = 0'), params);
+  assert.equal((await samplesOf(of, from))['counter']!.length, 80);
+  await engine.restart();
+  await allMutated(engine);
+  assert.equal((await samplesOf(of, from))['counter']!.length, 2);
 });
