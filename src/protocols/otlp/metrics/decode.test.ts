@@ -9,6 +9,7 @@ import {
 } from '../../../../test/protocols/otlp-metric-rows.ts';
 import {
   attributesOf,
+  type Exemplar,
   type Metric,
   type NumberPoint,
   requestOf,
@@ -91,6 +92,30 @@ test('stores an explicit histogram as cumulative buckets with exemplars', async 
   assert.deepEqual(exemplars[0]?.labels, [['trace_id', traceId]]);
   const bucket = series.find(({ id }) => id === exemplars[0]?.id);
   assert.ok(bucket?.labels.some(([name, value]) => name === 'le' && value === '2.5'));
+});
+
+test('labels an exemplar with its ids and, in 128 characters, its attributes', async () => {
+  const labelsOf = async (exemplar: Partial<Exemplar>) => {
+    const point = {
+      count: '1',
+      sum: 2,
+      bucketCounts: ['1'],
+      explicitBounds: [],
+      exemplars: [{ asDouble: 2, timeUnixNano: nanos(8), ...exemplar }],
+    };
+    const metric = histogram(point, temporality.cumulative);
+    const batch = await openOtlpMetrics().decode(requestOf([metric]));
+    return readMetricRows(batch.payload).exemplars[0]?.labels;
+  };
+  // Some senders write the zero id where there is none.
+  const ids = { traceId, spanId: '0'.repeat(16) };
+  const short = { ...ids, filteredAttributes: attributesOf({ user: 'anna' }) };
+  assert.deepEqual(await labelsOf(short), [
+    ['trace_id', traceId],
+    ['user', 'anna'],
+  ]);
+  const long = { ...ids, filteredAttributes: attributesOf({ user: 'x'.repeat(128) }) };
+  assert.deepEqual(await labelsOf(long), [['trace_id', traceId]]);
 });
 
 test('labels series with job and promoted attributes, the rest in target_info', async () => {

@@ -37,20 +37,21 @@ export function readExemplar(
 ): PointExemplar | string {
   let timeMs = 0;
   let number: number | undefined;
-  const ids: Label[] = [];
+  const fields: Label[] = [];
   while (wire.at < end) {
     const tag = wire.tag(end);
     if (tag === tags.time) timeMs = readMillis(wire, end);
     else if (tag === tags.asDouble) number = wire.double(end);
     else if (tag === tags.asInt) number = readInt64(wire, end);
-    else if (tag === tags.spanId) ids.push(['span_id', readHex(wire, end)]);
-    else if (tag === tags.traceId) ids.push(['trace_id', readHex(wire, end)]);
+    else if (tag === tags.spanId) fields.push(['span_id', readHex(wire, end)]);
+    else if (tag === tags.traceId) fields.push(['trace_id', readHex(wire, end)]);
     else if (tag === tags.attributes) attributes.add(end);
     else wire.skip(tag, end);
   }
   const others = attributes.take();
   if (number === undefined) return 'no value';
-  const all = [...ids.filter(([, id]) => !/^0*$/.test(id)), ...others];
+  const ids = fields.filter(([, id]) => !/^0*$/.test(id));
+  const all = [...ids, ...others];
   const characters = all.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   const labels = toSortedLabels(characters <= maxCharacters ? all : ids, limits);
   if (typeof labels === 'string') return labels;
