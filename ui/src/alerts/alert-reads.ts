@@ -71,12 +71,13 @@ export function useHistory(alertname: string, { fromMs, untilMs }: HistoryRange)
   const { api } = useApp();
   const stepMs = roundSteps.find((step) => step >= 1000 && (untilMs - fromMs) / step <= maxSteps)!;
   const query = alertname === '' ? 'ALERTS' : `ALERTS{alertname=${JSON.stringify(alertname)}}`;
+  const rules = useRules();
+  const lookbackSeconds = toLookbackSeconds(rules.data ?? []);
   return useQuery({
-    queryKey: ['alert history', query, fromMs, untilMs],
+    queryKey: ['alert history', query, fromMs, untilMs, lookbackSeconds],
+    enabled: !rules.isPending,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<readonly AlertHistory[]> => {
-      const rules = await dataOf(api.GET(`${base}/rules`, { params: { query: {} }, signal }));
-      const lookbackSeconds = toLookbackSeconds(rules.data.groups);
       const body = new URLSearchParams({
         query,
         // The last step is the end: an alert that has just begun is there.
