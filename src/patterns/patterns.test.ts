@@ -154,11 +154,11 @@ async function turnsOf(work: Promise<unknown>): Promise<number> {
 }
 
 test('lets other requests run while thousands of long messages are looked at', async () => {
-  const wordOf = (i: number, word: number) => ((i >> (word % 10)) & 1 ? 'on' : 'off');
-  const messages = Array.from({ length: 600 }, (_, i) =>
-    Array.from({ length: 100 }, (__, word) => wordOf(i, word)).join(' '),
+  const wordOf = (i: number, at: number) => ((i >> (at % 10)) & 1 ? 'on' : 'off');
+  const long = Array.from({ length: 600 }, (_, i) =>
+    Array.from({ length: 100 }, (__, at) => wordOf(i, at)).join(' '),
   );
-  const groups = groupsOf(messages);
+  const groups = groupsOf(long);
   const mining = mineTemplates(groups);
   // At 200 tokens of a message: once to find them, three times to compare them.
   assert.ok((await turnsOf(mining)) > 10);
