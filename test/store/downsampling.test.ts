@@ -218,10 +218,10 @@ test('rewrites a day once for all streams of an interval', async () => {
   const other = { ...stream('2d:1h'), accountId: randomUUID() };
   const all = [one, of, other, finer, stream('2d:1h')];
   const from = now - 5 * msPerDay;
-  const before = await mutations();
+  const earlier = await mutations();
   for (const each of all) await insert(each, 5, [counter(from)]);
   await runAll(openDownsampling(all));
-  assert.equal((await mutations()) - before, 2);
+  assert.equal((await mutations()) - earlier, 2);
   for (const each of [one, of, other]) {
     assert.equal((await samplesOf(each, from))['counter']!.length, 2);
   }
