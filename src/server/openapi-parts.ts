@@ -46,7 +46,8 @@ export function document(
   operations: readonly Operation[],
 ): Json {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const { method, path, describe } of operations) {
+  const { shared, responses } = shareResponses(operations);
+  for (const { method, path, describe } of shared) {
     const template = path.replace(/:(\w+)/g, '{$1}');
     paths[template] = { ...paths[template], [method.toLowerCase()]: describe };
   }
@@ -59,9 +60,42 @@ export function document(
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: token } },
       schemas: { Problem: toSchema(problemSchema) },
-      responses: Object.fromEntries(errorCodes.map((code) => [code, problemResponse(code)])),
+      responses: {
+        ...Object.fromEntries(errorCodes.map((code) => [code, problemResponse(code)])),
+        ...responses,
+      },
     },
   };
+}
+
+/** Responses of several operations become components, named after the first of these. */
+function shareResponses(operations: readonly Operation[]) {
+  const names = new Map<string, string>();
+  const repeated = new Map<string, Json>();
+  for (const { describe } of operations) {
+    for (const [status, response] of responsesOf(describe)) {
+      const text = JSON.stringify(response);
+      const name = names.get(text);
+      if (name === undefined) names.set(text, `${String(describe.operationId)}_${status}`);
+      else if (response.$ref === undefined) repeated.set(name, response);
+    }
+  }
+  const share = (response: Json): Json => {
+    const name = names.get(JSON.stringify(response))!;
+    return repeated.has(name) ? { $ref: `#/components/responses/${name}` } : response;
+  };
+  const shared = operations.map((operation) => ({
+    ...operation,
+    describe: {
+      ...operation.describe,
+      responses: mapValues(Object.fromEntries(responsesOf(operation.describe)), share),
+    },
+  }));
+  return { shared, responses: Object.fromEntries(repeated) };
+}
+
+function responsesOf({ responses }: Json): [status: string, Json][] {
+  return Object.entries(responses as Record<string, Json>);
 }
 
 export function describeOpen({ method, path, ...route }: OpenRoute): Operation {
