@@ -1,13 +1,10 @@
 /**
- * The store on a cluster: all of test/store passes there, and statements without a server here at
+ * The store on a cluster: its tests of logs pass there, and statements without a server here at
  * least parse.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { after, before, suite, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type ClickHouseStore, openClickHouseStore } from '../../src/store/clickhouse.ts';
 import { compileSyncFences, compileSyncLogs } from '../../src/store/sql/fences.ts';
 import {
@@ -23,37 +20,9 @@ import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { type ClusterEngine, clusterName, openClusterEngine } from '../store/cluster-store.ts';
 import { stampedBatch } from '../store/log-row-fixture.ts';
 import { storeOptions } from './store-server.ts';
+import { testOnCluster } from './test-on-cluster.ts';
 
-const files = [
-  'reads',
-  'arrivals',
-  'walk',
-  'insert',
-  'housekeeping',
-  'metric-reads',
-  'metric-duplicates',
-  'metric-round-trips',
-  'metric-limits',
-  'metric-housekeeping',
-  'downsampling',
-];
-
-for (const name of files) {
-  test(`test/store/${name} on a cluster`, async () => {
-    const file = fileURLToPath(new URL(`../store/${name}.test.ts`, import.meta.url));
-    const flags = ['--test', '--test-reporter=tap'];
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const child = spawn(process.execPath, [...flags, file], {
-      env: { ...env, WEIR_TEST_STORE: 'cluster' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = once(child, 'close') as Promise<[number | null]>;
-    const text = Buffer.concat((await child.stdout.toArray()) as Buffer[]).toString();
-    const [code] = await ended;
-    assert.equal(code, 0, text);
-    assert.match(text, /^# pass [1-9]/m);
-  });
-}
+testOnCluster(['reads', 'arrivals', 'walk', 'insert', 'housekeeping']);
 
 suite('statements', () => {
   let engine: ClusterEngine;

@@ -126,7 +126,8 @@ WHERE AccountId = {account:String} ORDER BY UnixMilli`,
     }
     const kinds = await engine.store.connection.query<[string]>('control', {
       sql: `SELECT serialization_kind FROM system.parts_columns
-WHERE active AND table = 'samples' AND column = 'Bits' AND partition = '20260323'`,
+WHERE active AND table = '${localName(engine, 'samples')}' AND column = 'Bits'
+  AND partition = '20260323'`,
       params: {},
     });
     assert.deepEqual(kinds, [['Sparse']]);
