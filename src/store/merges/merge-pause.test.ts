@@ -1,6 +1,6 @@
 /** Merges stop for a series of large inserts, and start again whatever fails or hangs meanwhile. */
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Connection } from '../connection.ts';
 import { createMergePause } from './merge-pause.ts';
@@ -8,7 +8,8 @@ import { createMergePause } from './merge-pause.ts';
 const large = 16 * 2 ** 20;
 
 /** Records what is executed. Of `state`, `answers` delays each statement until it resolves. */
-function setUp() {
+function setUp({ mock }: TestContext) {
+  mock.timers.enable({ apis: ['setTimeout'] });
   const state = { mutations: 0, fails: false, nowMs: 0, answers: Promise.resolve() };
   const executed: string[] = [];
   const connection = {
@@ -35,11 +36,8 @@ function setUp() {
   return { state, executed, insert, pass, pause };
 }
 
-test.beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-test.afterEach(() => mock.timers.reset());
-
-test('pauses merges from the fourth large insert until five seconds after the last', async () => {
-  const { executed, insert, pass } = setUp();
+test('pauses merges from the fourth large insert until five seconds after the last', async (t) => {
+  const { executed, insert, pass } = setUp(t);
   await insert(10, large - 1);
   await insert(3);
   assert.deepEqual(executed, []);
@@ -52,8 +50,8 @@ test('pauses merges from the fourth large insert until five seconds after the la
   assert.deepEqual(executed, ['STOP', 'START']);
 });
 
-test('does not pause for large inserts that are not a series', async () => {
-  const { executed, insert, pass } = setUp();
+test('does not pause for large inserts that are not a series', async (t) => {
+  const { executed, insert, pass } = setUp(t);
   for (let flushes = 0; flushes < 10; flushes++) {
     await insert(3);
     await pass(6_000);
@@ -61,8 +59,8 @@ test('does not pause for large inserts that are not a series', async () => {
   assert.deepEqual(executed, []);
 });
 
-test('a pause ends after a hundred inserts of any size', async () => {
-  const { executed, insert } = setUp();
+test('a pause ends after a hundred inserts of any size', async (t) => {
+  const { executed, insert } = setUp(t);
   await insert(4);
   await insert(99, 1);
   assert.deepEqual(executed, ['STOP']);
@@ -70,8 +68,8 @@ test('a pause ends after a hundred inserts of any size', async () => {
   assert.deepEqual(executed, ['STOP', 'START']);
 });
 
-test('a pause ends after a minute, and the next begins four minutes later', async () => {
-  const { executed, insert, pass } = setUp();
+test('a pause ends after a minute, and the next begins four minutes later', async (t) => {
+  const { executed, insert, pass } = setUp(t);
   const insertFor = async (seconds: number) => {
     for (let passed = 0; passed < seconds; passed += 2) {
       await insert(1);
@@ -88,8 +86,8 @@ test('a pause ends after a minute, and the next begins four minutes later', asyn
   assert.deepEqual(executed, ['STOP', 'START', 'STOP']);
 });
 
-test('does not cancel a mutation', async () => {
-  const { state, executed, insert } = setUp();
+test('does not cancel a mutation', async (t) => {
+  const { state, executed, insert } = setUp(t);
   state.mutations = 1;
   await insert(5);
   assert.deepEqual(executed, []);
@@ -98,8 +96,8 @@ test('does not cancel a mutation', async () => {
   assert.deepEqual(executed, ['STOP']);
 });
 
-test('resumes merges once the store is reachable again', async () => {
-  const { state, executed, insert, pass } = setUp();
+test('resumes merges once the store is reachable again', async (t) => {
+  const { state, executed, insert, pass } = setUp(t);
   await insert(4);
   state.fails = true;
   await pass(5_000);
@@ -109,8 +107,8 @@ test('resumes merges once the store is reachable again', async () => {
   assert.deepEqual(executed, ['STOP', 'START']);
 });
 
-test('resumes merges if a STOP that failed may have stopped them', async () => {
-  const { state, executed, insert, pass } = setUp();
+test('resumes merges if a STOP that failed may have stopped them', async (t) => {
+  const { state, executed, insert, pass } = setUp(t);
   state.fails = true;
   await insert(4);
   state.fails = false;
@@ -118,8 +116,8 @@ test('resumes merges if a STOP that failed may have stopped them', async () => {
   assert.deepEqual(executed, ['START']);
 });
 
-test('merges are not stopped after the end of a series by statements that hang', async () => {
-  const { state, executed, insert, pass } = setUp();
+test('merges are not stopped after the end of a series by statements that hang', async (t) => {
+  const { state, executed, insert, pass } = setUp(t);
   await insert(3);
   const { promise, resolve } = Promise.withResolvers<void>();
   state.answers = promise;
@@ -131,8 +129,8 @@ test('merges are not stopped after the end of a series by statements that hang',
   assert.deepEqual(executed, []);
 });
 
-test('a START never overtakes a STOP', async () => {
-  const { state, executed, insert, pass } = setUp();
+test('a START never overtakes a STOP', async (t) => {
+  const { state, executed, insert, pass } = setUp(t);
   await insert(3);
   const inserted = insert(1);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -147,8 +145,8 @@ test('a START never overtakes a STOP', async () => {
   assert.deepEqual(executed, ['STOP', 'START']);
 });
 
-test('does nothing after close', async () => {
-  const { executed, insert, pass, pause } = setUp();
+test('does nothing after close', async (t) => {
+  const { executed, insert, pass, pause } = setUp(t);
   await insert(4);
   pause.close();
   await pass(10_000);
