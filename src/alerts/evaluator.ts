@@ -234,18 +234,17 @@ class GroupRuns {
     track: Track,
   ): Promise<GroupState> {
     const samples = [...byRule.values()].flat();
-    const keysOfSeries = new Set(samples.map(({ labels }) => labelsKey(labels)));
     // Series of a rule that failed do not end.
-    const kept = [...track.series].filter(([rule]) => state.rules[rule]?.health === 'err');
-    const ofRules = Array.from(
-      byRule,
-      ([rule, all]) => [rule, all.map(({ labels }) => labels)] as const,
-    );
-    const series = new Map([...kept, ...ofRules]);
-    const ended = [...track.series]
-      .filter(([rule]) => state.rules[rule]?.health !== 'err')
-      .flatMap(([, all]) => all)
-      .filter((labels) => !keysOfSeries.has(labelsKey(labels)));
+    const failed = [...track.series].filter(([rule]) => state.rules[rule]?.health === 'err');
+    const series = new Map(failed);
+    for (const [rule, all] of byRule) {
+      const labelsOfRule = all.map(({ labels }) => labels);
+      series.set(rule, labelsOfRule);
+    }
+    const present = new Set([...series.values()].flat().map(labelsKey));
+    const ended = [...track.series.values()]
+      .flat()
+      .filter((labels) => !present.has(labelsKey(labels)));
     if (samples.length === 0 && ended.length === 0) return state;
     const atMs = state.evaluatedAtMs - group.queryOffsetMs;
     try {
@@ -254,9 +253,9 @@ class GroupRuns {
       return state;
     } catch (error) {
       this.#parts.events.recordFailed(streamId, group.name, error);
-      const failed = { health: 'err', lastError: messageOf(error) } as const;
+      const failure = { health: 'err', lastError: messageOf(error) } as const;
       const keys = ruleKeys(group.rules).filter((_, i) => group.rules[i]!.kind === 'recording');
-      const changed = keys.map((key) => [key, { ...state.rules[key]!, ...failed }] as const);
+      const changed = keys.map((key) => [key, { ...state.rules[key]!, ...failure }] as const);
       const rules = { ...state.rules, ...Object.fromEntries(changed) };
       const evaluated = { rules, state: previous, atMs: state.evaluatedAtMs };
       return { ...state, rules, failures: failureAlerts(group, evaluated) };

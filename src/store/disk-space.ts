@@ -1,22 +1,14 @@
-/** Frees disk space by retention and by the disk cap, in all tables alike, and by downsampling. */
-import { hash } from 'node:crypto';
+/** Frees disk space by retention and by the disk cap, in all tables alike. */
 import type { Stream } from '../model/account.ts';
-import { downsamplingOf } from '../model/downsampling.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
 import {
-  compileCountDownsampled,
   compileCountExpired,
-  compileCountMutations,
   compileDays,
   compileDeleteExpired,
-  compileDownsample,
   compileDropDay,
   type DayRow,
   dayStartMs,
-  type DownsampledCounts,
-  type DownsampledDay,
   type Expiry,
-  sampleTables,
 } from './sql/housekeeping.ts';
 import { keptLongerMs, type StoredTable, storedTables } from './sql/tables.ts';
 
@@ -37,9 +29,9 @@ export interface DiskSpace {
   dropDaysOverCap(maxDiskBytes: number): Promise<void>;
 }
 
-const msPerDay = 86_400_000;
+export const msPerDay = 86_400_000;
 /** Bounds the size of a statement. */
-const streamsPerDeletion = 200;
+const streamsPerStatement = 200;
 
 export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSpace {
   const { connection, placement, events } = store;
@@ -108,9 +100,9 @@ function sumBytes(rows: readonly DayRow[]): number {
   return rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0);
 }
 
-function toBatches<Item>(all: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(all.length / streamsPerDeletion) }, (_, i) =>
-    all.slice(i * streamsPerDeletion, (i + 1) * streamsPerDeletion),
+export function toBatches<Item>(all: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(all.length / streamsPerStatement) }, (_, i) =>
+    all.slice(i * streamsPerStatement, (i + 1) * streamsPerStatement),
   );
 }
 
@@ -118,106 +110,4 @@ function toExpiry(stream: Stream, nowMs: number): Expiry {
   const { accountId, streamId, retentionDays } = stream;
   const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
   return { accountId, streamId, receivedFromNanos };
-}
-
-export interface Downsampling {
-  /** Finds the days that may have something to delete. */
-  plan(): Promise<void>;
-  /**
-   * Rewrites the next of them that has, if it is found within seconds. A day that fails is tried
-   * again after the others.
-   * @param closing no statement begins after it fires
-   */
-  rewriteNextDay(closing: AbortSignal): Promise<void>;
-}
-
-/** Each takes about 50 bytes of memory while a statement runs. */
-const maxRowsKeptByStatement = 2_000_000;
-
-/** Bounds the counts of a round, for which retention and the disk cap wait. */
-const searchMs = 5_000;
-
-interface Due extends DownsampledDay {
-  /** Size of the day on disk in digits, from which a change is noticed. */
-  readonly bytes: string;
-}
-
-export function createDownsampling({ store, streams, now }: DiskSpaceParts): Downsampling {
-  const { connection, placement, events } = store;
-  let due: Due[] = [];
-  /** Digests of days that had nothing to delete. */
-  const done = new Set<string>();
-
-  async function isMutating(): Promise<boolean> {
-    const count = compileCountMutations(placement);
-    const [row] = await connection.query<[string]>('housekeeping', count);
-    return Number(row?.[0]) > 0;
-  }
-
-  /** @returns whether there was something to delete */
-  async function rewrite(of: Due, closing: AbortSignal): Promise<boolean> {
-    const counted = compileCountDownsampled(placement, of);
-    const counts = await connection.query<DownsampledCounts>('housekeeping', counted);
-    if (counts.length === 0) return false;
-    const streamIds = new Set(counts.map(([streamId]) => streamId));
-    const rewritten = { ...of, streams: of.streams.filter((one) => streamIds.has(one.streamId)) };
-    const kept = counts.reduce((sum, [, ofStream]) => sum + Number(ofStream), 0);
-    const rows = counts.reduce((sum, [, , ofStream]) => sum + Number(ofStream), 0);
-    const count = Math.ceil(kept / maxRowsKeptByStatement);
-    for (let index = 0; index < count; index++) {
-      closing.throwIfAborted();
-      const share = { index, count };
-      await connection.execute('housekeeping', compileDownsample(placement, rewritten, share));
-    }
-    events.dayDownsampled({ table: of.table, day: of.day, streams: streamIds.size, rows, kept });
-    return true;
-  }
-
-  return {
-    async plan() {
-      const all = (await streams()).filter(({ downsampling }) => downsampling !== null);
-      due = [];
-      if (all.length === 0) return;
-      const days = await connection.query<DayRow>('housekeeping', compileDays(placement));
-      const batches = toBatches(all);
-      due = days
-        .flatMap((row) => batches.flatMap((some) => toDue(some, row, now())))
-        .filter((of) => !done.has(digestOf(of)));
-    },
-    async rewriteNextDay(closing) {
-      if (due.length === 0 || (await isMutating())) return;
-      const untilMs = now() + searchMs;
-      while (!closing.aborted && now() < untilMs) {
-        const of = due.shift();
-        if (of === undefined) return;
-        try {
-          if (await rewrite(of, closing)) return;
-        } catch (error) {
-          due.push(of);
-          throw error;
-        }
-        done.add(digestOf(of));
-      }
-    },
-  };
-}
-
-function toDue(streams: readonly Stream[], [stored, day, bytes]: DayRow, nowMs: number): Due[] {
-  const table = sampleTables.find((name) => name === stored);
-  if (table === undefined) return [];
-  const ageDays = (nowMs - dayStartMs(day)) / msPerDay - 1;
-  const byInterval = Map.groupBy(
-    streams,
-    ({ downsampling }) =>
-      downsamplingOf(downsampling).findLast((one) => one.afterDays <= ageDays)?.intervalMs,
-  );
-  byInterval.delete(undefined);
-  return Array.from(byInterval, ([intervalMs, all]) => {
-    const owners = all.map(({ accountId, streamId }) => ({ accountId, streamId }));
-    return { table, day, bytes, intervalMs: intervalMs!, streams: owners };
-  });
-}
-
-function digestOf(of: Due): string {
-  return hash('sha256', JSON.stringify(of));
 }

@@ -5,12 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouseStore } from './clickhouse.ts';
 import { createDamageWatch, createScrub } from './damage.ts';
-import {
-  createDiskSpace,
-  createDownsampling,
-  type DiskSpace,
-  type DiskSpaceParts,
-} from './disk-space.ts';
+import { createDiskSpace, type DiskSpace, type DiskSpaceParts } from './disk-space.ts';
+import { createDownsampling } from './downsampling/downsampling.ts';
 import { createSearchIndexes } from './search-indexes.ts';
 
 export interface HousekeepingOptions {

@@ -7,9 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
 import { type ClickHouseStore, openClickHouseStore } from '../../src/store/clickhouse.ts';
 import { compileSyncFences, compileSyncLogs } from '../../src/store/sql/fences.ts';
+import { compileDownsample } from '../../src/store/downsampling/statements.ts';
 import {
   compileDeleteExpired,
-  compileDownsample,
   compileDropDay,
   compileIndexDay,
 } from '../../src/store/sql/housekeeping.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Stream } from '../../src/model/account.ts';
-import { createDownsampling } from '../../src/store/disk-space.ts';
+import { createDownsampling } from '../../src/store/downsampling/downsampling.ts';
 import { createHousekeeping, housekeepingDefaults } from '../../src/store/housekeeping.ts';
-import { compileDownsample, type DownsampledDay } from '../../src/store/sql/housekeeping.ts';
+import { compileDownsample, type DownsampledDay } from '../../src/store/downsampling/statements.ts';
 import {
   allMutated,
   type EngineStore,
@@ -15,6 +15,7 @@ import {
 } from './engine-store.ts';
 import { localToken } from './local-token.ts';
 import { type MetricFixture, metricBatch, samplesPlan } from './metric-fixture.ts';
+import { newStream } from './stream-fixture.ts';
 
 const msPerDay = 86_400_000;
 const minute = 60_000;
@@ -30,11 +31,7 @@ before(async () => {
 beforeEach(() => truncateTables(engine));
 after(() => engine.close());
 
-function stream(downsampling: string | null): Stream {
-  const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };
-  const kept = { retentionDays: 400, downsampling, dataDeletedUntil: null };
-  return { ...names, streamId: randomUUID(), ...kept };
-}
+const stream = (downsampling: string | null) => newStream(accountId, 400, downsampling);
 
 /** @param daysAgo of receipt */
 async function insert(of: Stream, daysAgo: number, metrics: readonly MetricFixture[]) {

@@ -23,6 +23,7 @@ import {
 } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
+import { newStream } from './stream-fixture.ts';
 
 const msPerDay = 86_400_000;
 const now = Date.parse('2026-05-20T12:00:00Z');
@@ -35,16 +36,7 @@ before(async () => {
 beforeEach(() => truncateTables(engine));
 after(() => engine.close());
 
-function stream(retentionDays: number): Stream {
-  const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };
-  return {
-    ...names,
-    streamId: randomUUID(),
-    retentionDays,
-    downsampling: null,
-    dataDeletedUntil: null,
-  };
-}
+const stream = (retentionDays: number) => newStream(accountId, retentionDays);
 
 /** One batch per day of receipt, by days ago. */
 async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise<void> {

@@ -13,6 +13,7 @@ import { until } from '../harness/until.ts';
 import { allMutated, type EngineStore, openEngineStore, truncateTables } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { metricBatch, type MetricFixture, samplesPlan, seriesPlan } from './metric-fixture.ts';
+import { newStream } from './stream-fixture.ts';
 
 const msPerDay = 86_400_000;
 const now = Date.parse('2026-05-20T12:00:00Z');
@@ -26,16 +27,7 @@ before(async () => {
 beforeEach(() => truncateTables(engine));
 after(() => engine.close());
 
-function stream(retentionDays: number): Stream {
-  const names = { accountId, name: 'test', createdAt: new Date(now).toISOString() };
-  return {
-    ...names,
-    streamId: randomUUID(),
-    retentionDays,
-    downsampling: null,
-    dataDeletedUntil: null,
-  };
-}
+const stream = (retentionDays: number) => newStream(accountId, retentionDays);
 
 function ownerOf({ streamId }: Stream) {
   return { accountId, streamId, receiverId: 'rcv_test' };

@@ -4,7 +4,7 @@
  * stay on disk for a minute.
  */
 import type { Connection } from '../connection.ts';
-import { compileMerges, compileMutations } from '../sql/housekeeping.ts';
+import { compileCountMutations, compileMerges } from '../sql/housekeeping.ts';
 import type { Placement } from '../sql/tables.ts';
 
 /** Payload bytes of an insert under a heavy load. */
@@ -45,7 +45,8 @@ export function createMergePause(
     connection.execute('insert', compileMerges(placement, action));
 
   async function isMutating(): Promise<boolean> {
-    const [row] = await connection.query<[string]>('insert', compileMutations(placement));
+    const count = compileCountMutations(placement, ['logs']);
+    const [row] = await connection.query<[string]>('insert', count);
     return row?.[0] !== '0';
   }
 

@@ -64,8 +64,8 @@ export function createOtlpMetrics(config: Config): [http: Protocol, grpc: Protoc
   const { ingest, metrics } = config;
   const promoted = new Set(metrics.otlpPromotedAttributes);
   const hasScopeLabels = metrics.otlpScope === 'labels';
-  // Where requests of a series come to several processes, each delta is a total of its own, from
-  // zero: totals of several processes would run through each other in one series.
+  // Several ingesting processes keep no running totals: each would add up only its share of the
+  // deltas, and their totals would alternate in one series.
   const hasOneIngester = config.workers === 1 && config.queue.urls.length === 0;
   const maxTotals = hasOneIngester ? metrics.otlpMaxDeltaSeries : 0;
   const decode = createMetricsDecoder({

@@ -1,7 +1,8 @@
 /** Downsampling over a faked connection: which days a round counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDownsampling, type DiskSpaceParts } from './disk-space.ts';
+import type { DiskSpaceParts } from '../disk-space.ts';
+import { createDownsampling } from './downsampling.ts';
 
 const { signal } = new AbortController();
 const dayMs = 86_400_000;

@@ -1,0 +1,13 @@
+/** A stream of an account, as housekeeping sees it. */
+import { randomUUID } from 'node:crypto';
+import type { Stream } from '../../src/model/account.ts';
+
+export function newStream(
+  accountId: string,
+  retentionDays: number,
+  downsampling: string | null = null,
+): Stream {
+  const names = { accountId, streamId: randomUUID(), name: 'test' };
+  const createdAt = '2026-05-20T12:00:00.000Z';
+  return { ...names, createdAt, retentionDays, downsampling, dataDeletedUntil: null };
+}
