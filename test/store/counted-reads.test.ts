@@ -184,7 +184,7 @@ let engine: EngineStore;
 const eager = {
   ...countDefaults,
   largePartRows: 1,
-  minAgeSeconds: { large: 0, small: 0 },
+  minAgeSeconds: { merged: 0, other: 0 },
   fewCounts: 0,
   minLogsPerCount: byStep(() => 1),
   minLogsPerLabelCount: byStep(() => 1),

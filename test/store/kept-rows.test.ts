@@ -41,7 +41,7 @@ const statements: string[] = [];
 const options = {
   ...countDefaults,
   largePartRows: 1,
-  minAgeSeconds: { large: 0, small: 0 },
+  minAgeSeconds: { merged: 0, other: 0 },
   fewCounts: 0,
   minLogsPerCount: byStep((step) => (step < 60_000 ? 50_000 : 1)),
   lookEveryMs: 0,

@@ -20,7 +20,7 @@ import { type CountEntries, createEntries, nameOf, partOf } from './count-entrie
 import { createCountFiles } from './count-files.ts';
 import { type CountOptions, type Countable, createStepTrials, maxCountsOf } from './count-steps.ts';
 import { type PartCounts, toPartCounts } from './part-counts.ts';
-import { sourcesOf } from './part-list.ts';
+import { isMerged, sourcesOf } from './part-list.ts';
 import type { Ticks } from './ticks.ts';
 
 /** An account, and fields by which its logs are counted. */
@@ -151,13 +151,11 @@ function createCounter(
       try {
         const statement = compilePartCounts(placement, key, { step, maxCounts });
         const counted = await connection.query<PartCountRow>('housekeeping', statement);
-        if (countsIn(counted) <= maxCounts) {
-          // A statement finds no rows of a part that a merge has replaced.
-          const isSeen = counted.length > 0 || (await isActive(connection, placement, key.part));
-          if (!isSeen) entries.delete(name);
-          else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
-          return;
-        }
+        // A statement finds no rows of a part that a merge has replaced.
+        const isSeen = counted.length > 0 || (await isActive(connection, placement, key.part));
+        if (!isSeen) entries.delete(name);
+        else if (entries.has(name)) entries.keep(name, toPartCounts(step, counted));
+        return;
       } catch (error) {
         if (exceededLimit(error) === undefined) {
           // Tried again by a later read.
@@ -171,11 +169,6 @@ function createCounter(
   };
 }
 
-/** Threads count groups separately, so a statement may exceed its limit. */
-function countsIn(rows: readonly PartCountRow[]): number {
-  return rows.reduce((sum, [, , ticks]) => sum + ticks.length, 0);
-}
-
 /** Those that are large or old enough to be counted. */
 function dueParts(
   parts: readonly LogPartRow[],
@@ -183,7 +176,8 @@ function dueParts(
 ): readonly LogPartRow[] {
   const isLarge = ([, rows]: LogPartRow) => Number(rows) >= largePartRows;
   if (!parts.some(isLarge)) return [];
-  return parts.filter((part) => part[2] >= minAgeSeconds[isLarge(part) ? 'large' : 'small']);
+  const kindOf = (part: LogPartRow) => (isLarge(part) && isMerged(part) ? 'merged' : 'other');
+  return parts.filter((part) => part[2] >= minAgeSeconds[kindOf(part)]);
 }
 
 /** A part that is gone never comes back, so all rows of one that is there were there before. */

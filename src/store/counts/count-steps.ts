@@ -1,7 +1,6 @@
 /** By which step of time the logs of a part are counted. */
 import { isLabelField } from '../../model/log-fields.ts';
 import { type CountField, type CountKey, type CountStep, countSteps } from '../sql/part-counts.ts';
-import { nameOf } from './count-entries.ts';
 
 type MinLogs = Readonly<Record<CountStep, number>>;
 
@@ -9,8 +8,8 @@ type MinLogs = Readonly<Record<CountStep, number>>;
 export interface CountOptions {
   /** A table without a part of this size is read as fast without counts. */
   readonly largePartRows: number;
-  /** Younger parts are likely to be merged soon, small ones in particular. */
-  readonly minAgeSeconds: { readonly large: number; readonly small: number };
+  /** Younger parts are likely to be merged soon, small ones and those of inserts in particular. */
+  readonly minAgeSeconds: { readonly merged: number; readonly other: number };
   /** By the step of the counts: fewer logs for each count save too little, */
   readonly minLogsPerCount: MinLogs;
   /** The same of counts by a label, of which there are several, */
@@ -36,7 +35,7 @@ export interface CountOptions {
 
 export const countDefaults: CountOptions = {
   largePartRows: 50_000,
-  minAgeSeconds: { large: 5, small: 60 },
+  minAgeSeconds: { merged: 5, other: 60 },
   minLogsPerCount: { 100: 60, 1_000: 60, 10_000: 20, 60_000: 4, 3_600_000: 4, 86_400_000: 2 },
   minLogsPerLabelCount: {
     100: 60,
@@ -78,7 +77,7 @@ export interface Countable {
 }
 
 interface Trial extends Countable {
-  readonly name: string;
+  readonly key: CountKey;
   readonly step: CountStep;
   readonly maxCounts: number;
 }
@@ -86,40 +85,50 @@ interface Trial extends Countable {
 /** A step that failed is tried again later: the values of an account change. */
 const restMs = 600_000;
 
-/** Steps that left too many counts in a part like this are not tried with each of the others. */
+/**
+ * Steps that left too many counts in a part like this are not tried with each of the others, nor
+ * for more fields, which leave as many at least.
+ */
 export function createStepTrials(options: CountOptions) {
-  const failures = new Map<string, Trial & { readonly untilMs: number }>();
+  let failures: readonly (Trial & { readonly untilMs: number })[] = [];
 
-  function hasFailed({ name, rows, logsPerMs, maxCounts }: Trial): boolean {
-    const last = failures.get(name);
-    return (
-      last !== undefined &&
-      performance.now() < last.untilMs &&
-      rows <= 1.25 * last.rows &&
-      logsPerMs <= 1.25 * last.logsPerMs &&
-      maxCounts / rows <= (1.25 * last.maxCounts) / last.rows
-    );
-  }
+  const hasFailed = (trial: Trial) =>
+    failures.some((last) => performance.now() < last.untilMs && isAlsoTooMuch(trial, last));
 
   return {
     /** The shortest first. */
     list(key: CountKey, part: Countable): Trial[] {
       return countSteps
         .map((step): Trial => {
-          const name = nameOf({ ...key, part: String(step) });
-          return {
-            ...part,
-            name,
-            step,
-            maxCounts: maxCountsOf(part.rows, key.fields, { step, options }),
-          };
+          const maxCounts = maxCountsOf(part.rows, key.fields, { step, options });
+          return { ...part, key, step, maxCounts };
         })
         .filter((trial) => !hasFailed(trial));
     },
     noteFailure(trial: Trial): void {
       const nowMs = performance.now();
-      for (const [name, { untilMs }] of failures) if (untilMs <= nowMs) failures.delete(name);
-      failures.set(trial.name, { ...trial, untilMs: nowMs + restMs });
+      const others = failures.filter(
+        (last) => last.untilMs > nowMs && !(repeats(last, trial) && repeats(trial, last)),
+      );
+      failures = [...others, { ...trial, untilMs: nowMs + restMs }];
     },
   };
+}
+
+/** Whether the step is the same, and the fields are those of another and maybe more. */
+function repeats({ key, step }: Trial, other: Trial): boolean {
+  return (
+    step === other.step &&
+    key.accountId === other.key.accountId &&
+    other.key.fields.every((field) => key.fields.includes(field))
+  );
+}
+
+function isAlsoTooMuch(trial: Trial, failed: Trial): boolean {
+  return (
+    repeats(trial, failed) &&
+    trial.rows <= 1.25 * failed.rows &&
+    trial.logsPerMs <= 1.25 * failed.logsPerMs &&
+    trial.maxCounts / trial.rows <= (1.25 * failed.maxCounts) / failed.rows
+  );
 }

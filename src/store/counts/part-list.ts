@@ -90,6 +90,10 @@ export function sourcesOf(part: LogPartRow, before: readonly LogPartRow[]): read
   return isWhole && rowsOf(within) === Number(part[1]) ? within : [];
 }
 
+export function isMerged([name]: LogPartRow): boolean {
+  return name.split('_')[3] !== '0';
+}
+
 /** Names are `day_first_last_level`, and a mutation adds its number. */
 function blocksOf([name]: LogPartRow): [day: string, first: number, last: number] {
   const [day = '', first, last] = name.split('_');

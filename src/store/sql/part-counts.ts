@@ -153,7 +153,8 @@ const maxGroups = 100_000;
 
 /**
  * The statement fails beyond `maxCounts`, or beyond `maxGroups`. It groups by hashes: stream and
- * values themselves as keys take twice the time.
+ * values themselves as keys take twice the time. Groups that spill to disk would not be counted
+ * together, and two threads would have groups of their own.
  */
 export function compilePartCounts(
   placement: Placement,
@@ -179,7 +180,8 @@ FROM
   GROUP BY key, tick
 )
 GROUP BY key
-SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw',
+SETTINGS max_rows_to_group_by = ${maxCounts}, group_by_overflow_mode = 'throw', max_threads = 1,
+  max_bytes_before_external_group_by = 0, max_bytes_ratio_before_external_group_by = 0,
   max_result_rows = ${maxGroups}, result_overflow_mode = 'throw'`;
   });
 }
