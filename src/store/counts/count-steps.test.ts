@@ -1,3 +1,4 @@
+/** Which steps of time are tried, and which are known to leave too many counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CountField } from '../sql/part-counts.ts';

@@ -34,7 +34,7 @@ FROM ${table}
 WHERE ${[whereSql(plan.filter, params, step.window), ...positionCondition(plan, params)].join(and)}
 ORDER BY Timestamp ${order}, Tie ${order}
 LIMIT ${step.limit}
-${limitsSql(step.limits)}${narrowSql(plan.filter)}`,
+${limitsSql(listLimits(plan.filter, step.limits))}${narrowSql(plan.filter)}`,
   );
 }
 
@@ -47,6 +47,21 @@ function narrowSql({ equal, labels, search, minSeverity, conditions = [], exclud
   const wanted = equal.size + labels.length + search.length + conditions.length;
   const isNarrow = wanted + excludes > 0 || minSeverity !== undefined;
   return isNarrow ? ',\n  use_top_k_dynamic_filtering = 0' : '';
+}
+
+/**
+ * Logs with a phrase are few in each of many granules. With a limit of rows, one thread reads those
+ * that the indexes leave; without it each thread consults the indexes itself, which takes a
+ * millisecond more where one granule is left (docs/decisions/033-lists-filter-before-they-sort.md).
+ */
+function listLimits(filter: LogFilter, limits: ReadLimits): ReadLimits {
+  return hasPhrase(filter) ? { ...limits, maxRowsRead: 0 } : limits;
+}
+
+function hasPhrase({ search, conditions = [] }: LogFilter): boolean {
+  const pieces = conditions.flatMap((each) => (each.kind === 'search' ? each.pieces : []));
+  const texts = search.filter(({ exclude }) => !exclude).map(({ text }) => text);
+  return [...texts, ...pieces].some((text) => /\s/.test(text));
 }
 
 const and = '\n  AND ';

@@ -30,7 +30,7 @@ export interface ReadLimits {
   /** Wall time of one read over all its statements. */
   readonly maxSeconds: number;
   readonly maxMemoryBytes: number;
-  /** Rows that a statement may scan. */
+  /** Rows that a statement may scan; 0 = any number. */
   readonly maxRowsRead: number;
   /** Rows or groups that a statement may return. */
   readonly maxRowsReturned: number;

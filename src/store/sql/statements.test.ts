@@ -106,6 +106,20 @@ test('a list with a filter evaluates it before the columns that it sorts by are 
   }
 });
 
+test('a list by a phrase lets all threads consult the indexes', () => {
+  const rowLimit = (change: Partial<LogFilter>) => {
+    const plan = { filter: { ...filter, ...change }, limit: 9, direction: 'older' } as const;
+    const all = { position: undefined, untilWatermarkNanos: undefined };
+    const window = { fromNanos: 1n, untilNanos: undefined };
+    const { sql } = compileList('weir.logs', { ...plan, ...all }, { window, limit: 9, limits });
+    return /max_rows_to_read = (\d+)/.exec(sql)?.[1];
+  };
+  assert.equal(rowLimit({ search: [{ text: 'order 7 of', exclude: false }] }), '0');
+  assert.equal(rowLimit({ conditions: [{ kind: 'search', pieces: ['order 7'] }] }), '0');
+  assert.equal(rowLimit({ search: [{ text: 'order', exclude: false }] }), '30');
+  assert.equal(rowLimit({ search: [{ text: 'order 7', exclude: true }] }), '30');
+});
+
 test('a histogram whose buckets are whole milliseconds divides once', () => {
   const plan = { filter, startMs: 1_000, endMs: 2_000, buckets: 10, groupBy: undefined, topK: 10 };
   const bucket = 'toUInt16(intDiv(toUnixTimestamp64Nano(Timestamp) - {p0:Int64}, {p1:Int64}))';
