@@ -2,22 +2,14 @@
  * Decodes bodies in slices and yields to the event loop between them, so that a large body does not
  * delay other requests. Keeps working memory from body to body.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Batch } from '../model/batch.ts';
 
 /** Bytes that most decoders decode without yielding. */
 export const sliceBytes = 512 * 1024;
 
-/** One body being decoded. */
-export interface Decoding {
-  /**
-   * Decodes one slice.
-   * @returns true once the body is done
-   * @throws AppError; then nothing of the body may be stored
-   */
-  run(): boolean;
-  /** The batch of the whole body. @throws AppError */
-  finish(): Batch;
-}
+/** Work that yields between slices. @throws AppError; then nothing of the body may be stored */
+export type Slices<Result> = Generator<undefined, Result>;
 
 interface Workspace {
   /** Called after each body, decoded or failed. */
@@ -33,7 +25,7 @@ const maxIdle = 4;
  */
 export function createSlicedDecoder<W extends Workspace>(
   createWorkspace: () => W,
-): (start: (workspace: W) => Decoding) => Batch | Promise<Batch> {
+): (decode: (workspace: W) => Slices<Batch>) => Batch | Promise<Batch> {
   const idle: W[] = [];
 
   function release(workspace: W): void {
@@ -41,23 +33,26 @@ export function createSlicedDecoder<W extends Workspace>(
     if (idle.length < maxIdle) idle.push(workspace);
   }
 
-  async function finishInTurns(decoding: Decoding, workspace: W): Promise<Batch> {
+  async function finishInTurns(slices: Slices<Batch>, workspace: W): Promise<Batch> {
     try {
-      do await new Promise<void>((resolve) => setImmediate(resolve));
-      while (!decoding.run());
-      return decoding.finish();
+      for (;;) {
+        await setImmediate();
+        const { done, value } = slices.next();
+        if (done) return value;
+      }
     } finally {
       release(workspace);
     }
   }
 
-  return (start) => {
+  return (decode) => {
     const workspace = idle.pop() ?? createWorkspace();
     let isDone = true;
     try {
-      const decoding = start(workspace);
-      isDone = decoding.run();
-      return isDone ? decoding.finish() : finishInTurns(decoding, workspace);
+      const slices = decode(workspace);
+      const { done, value } = slices.next();
+      isDone = done === true;
+      return done ? value : finishInTurns(slices, workspace);
     } finally {
       if (isDone) release(workspace);
     }

@@ -5,7 +5,7 @@ import { MetricWriter } from '../../codec/metric-writer.ts';
 import { addCount, Rejections } from '../../codec/rejections.ts';
 import { type LabelLimits, toCanonicalLabels, toSeries } from '../../codec/series-labels.ts';
 import { SeriesMemo } from '../../codec/series-memo.ts';
-import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Slices } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
@@ -62,8 +62,8 @@ export function createInfluxDecoder(options: InfluxOptions): InfluxDecoder {
     if (!isUtf8(body)) {
       throw new AppError('malformed', 'cannot read the body: it is not valid UTF-8');
     }
-    return decodeInSlices(
-      (writer) => new InfluxDecoding(body, { writer, memo, ...options }, context),
+    return decodeInSlices((writer) =>
+      new InfluxDecoding(body, { writer, memo, ...options }, context).decode(),
     );
   };
 }
@@ -74,7 +74,7 @@ interface InfluxParts extends InfluxOptions {
   readonly memo: SeriesMemo;
 }
 
-class InfluxDecoding implements Decoding {
+class InfluxDecoding {
   readonly #body: Buffer;
   readonly #parts: InfluxParts;
   readonly #context: DecodeContext;
@@ -114,14 +114,19 @@ class InfluxDecoding implements Decoding {
     database.copy(this.#key);
   }
 
-  run(): boolean {
+  *decode(): Slices<Batch> {
+    while (!this.#readSlice()) yield;
+    return this.#finish();
+  }
+
+  #readSlice(): boolean {
     this.#parts.memo.trim();
     this.#sliceEnd = this.#at + sliceBytes;
     while (this.#at < this.#sliceEnd && this.#at < this.#body.length) this.#readLine();
     return this.#at >= this.#body.length;
   }
 
-  finish(): Batch {
+  #finish(): Batch {
     const { writer } = this.#parts;
     const rejections = this.#rejections.toBatch();
     const written = writer.counts();

@@ -1,16 +1,18 @@
 /** Decodes bodies whose events are read one after another into slots. */
-import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
+import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { type EventBatch, EventWorkspace } from './event-batch.ts';
-import type { EventSlots } from './event-fields.ts';
 import { findFault } from './event-row.ts';
 
 /** An opened body. */
 export interface EventStream {
   readonly batch: EventBatch;
   /** Fills the slots with the next event and yields its bytes, which bound its row. */
-  readonly events: Iterator<number>;
+  readonly events: Iterable<number>;
+  /** Of all events together; absent = no limit. */
+  readonly maxBytes?: number;
 }
 
 /** @throws AppError `malformed` */
@@ -26,32 +28,27 @@ export function createEventsDecoder<Input>(
 ): (input: Input, limits: DecodeLimits) => Batch | Promise<Batch> {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (input, limits) =>
-    decodeInSlices(
-      (workspace) => new EventsDecoding(open(input, workspace, limits), workspace.slots),
-    );
+    decodeInSlices(function* (workspace) {
+      const { batch, events, maxBytes = Infinity } = open(input, workspace, limits);
+      let bytes = 0;
+      let sliceEnd = sliceBytes;
+      for (const eventBytes of events) {
+        bytes += eventBytes;
+        if (bytes > maxBytes) throw tooManyBytes(maxBytes);
+        batch.take(findFault(workspace.slots), eventBytes);
+        if (bytes < sliceEnd) continue;
+        // Before the next event is read: bodies may share the buffer of slots.
+        yield;
+        sliceEnd = bytes + sliceBytes;
+      }
+      return batch.finish();
+    });
 }
 
-class EventsDecoding implements Decoding {
-  readonly #stream: EventStream;
-  readonly #slots: EventSlots;
-
-  constructor(stream: EventStream, slots: EventSlots) {
-    this.#stream = stream;
-    this.#slots = slots;
-  }
-
-  run(): boolean {
-    const { batch, events } = this.#stream;
-    for (let done = 0; done < sliceBytes; ) {
-      const next: IteratorResult<number, unknown> = events.next();
-      if (next.done === true) return true;
-      done += next.value;
-      batch.take(findFault(this.#slots), next.value);
-    }
-    return false;
-  }
-
-  finish(): Batch {
-    return this.#stream.batch.finish();
-  }
+function tooManyBytes(maxBytes: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot accept more than ${maxBytes} bytes of entries with their labels in one request: ` +
+      'split the batch and send the parts',
+  );
 }

@@ -4,7 +4,7 @@
  */
 import { repairText } from '../../codec/body-text.ts';
 import { openBrace, skipSpace, skipValue } from '../../codec/json-scanner.ts';
-import { createSlicedDecoder, type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
@@ -29,7 +29,7 @@ export type LinesDecoder = (
 ) => Batch | Promise<Batch>;
 
 /** Divides a body into pieces of whole JSON events. */
-export type ToPieces = (text: Buffer) => Iterator<Buffer>;
+type ToPieces = (text: Buffer) => Iterable<Buffer>;
 
 /** @param toPieces default: the body is JSON */
 export type PiecesDecoder = (
@@ -56,20 +56,18 @@ export function createPiecesDecoder(open: OpenSource = openPlainEvents): PiecesD
       const batch = new EventBatch(text.bytes, workspace, limits);
       batch.warnOf(text);
       const openSource = (piece: Buffer) => open(piece, workspace.slots, limits.maxDepth);
-      return new LinesDecoding(toPieces(text.bytes), openSource, batch, limits);
+      return new LinesDecoding(openSource, batch, limits).decode(toPieces(text.bytes));
     });
 }
 
-function whole(text: Buffer): Iterator<Buffer> {
-  return [text].values();
-}
+const whole: ToPieces = (text) => [text];
+const nothing = Buffer.alloc(0);
 
-class LinesDecoding implements Decoding {
-  readonly #pieces: Iterator<Buffer>;
+class LinesDecoding {
   readonly #maxDepth: number;
   readonly #batch: EventBatch;
   readonly #openSource: (piece: Buffer) => EventSource;
-  #piece: Buffer = Buffer.alloc(0);
+  #piece: Buffer = nothing;
   #source: EventSource;
   #at = 0;
   /** Line of the request, from 1, that begins at `#lineAt` of the piece. */
@@ -77,34 +75,29 @@ class LinesDecoding implements Decoding {
   #lineAt = 0;
 
   constructor(
-    pieces: Iterator<Buffer>,
     openSource: (piece: Buffer) => EventSource,
     batch: EventBatch,
     { maxDepth }: DecodeLimits,
   ) {
-    this.#pieces = pieces;
     this.#maxDepth = maxDepth;
     this.#batch = batch;
     this.#openSource = openSource;
     this.#source = this.#openSource(this.#piece);
   }
 
-  run(): boolean {
-    this.#skipSeparators();
-    if (this.#at >= this.#piece.length) {
-      const next: IteratorResult<Buffer, unknown> = this.#pieces.next();
-      if (next.done === true) return true;
-      this.#open(next.value);
+  *decode(pieces: Iterable<Buffer>): Slices<Batch> {
+    for (const piece of pieces) {
+      if (this.#piece.length > 0) yield;
+      this.#open(piece);
+      let sliceEnd = sliceBytes;
+      for (this.#skipSeparators(); this.#at < piece.length; this.#skipSeparators()) {
+        if (this.#at >= sliceEnd) {
+          yield;
+          sliceEnd = this.#at + sliceBytes;
+        }
+        this.#readEvent();
+      }
     }
-    const sliceEnd = this.#at + sliceBytes;
-    for (this.#skipSeparators(); this.#at < this.#piece.length; this.#skipSeparators()) {
-      if (this.#at >= sliceEnd) return false;
-      this.#readEvent();
-    }
-    return false;
-  }
-
-  finish(): Batch {
     return this.#batch.finish();
   }
 

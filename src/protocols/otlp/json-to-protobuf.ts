@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { failAt, skipSpace } from '../../codec/json-scanner.ts';
 import { toTag, wireType } from '../../codec/protobuf-wire.ts';
-import { sliceBytes } from '../../codec/sliced-decoder.ts';
+import { sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { JsonFields, jsonWarnings } from './json-fields.ts';
 import { JsonReader, noMoreKeys } from './json-reader.ts';
@@ -41,7 +41,7 @@ export function* toProtobuf(
   request: Message,
   warnings: WarningCounts,
   limits: RewriteLimits,
-): Generator<undefined, Buffer> {
+): Slices<Buffer> {
   const text = isUtf8(body) ? body : yield* repairText(body, warnings);
   const levels = Math.min(levelsAboveValues + limits.maxDepth * levelsPerValue, maxLevels);
   const reader = new JsonReader(text, findStart(text), levels);
@@ -82,7 +82,7 @@ class Rewriting {
   }
 
   /** The members of a message around records. Yields between slices. */
-  *read({ keys, fields }: Message): Generator<undefined, void> {
+  *read({ keys, fields }: Message): Slices<void> {
     const reader = this.#reader;
     let met = 0;
     for (let key = reader.firstKey(keys); key !== noMoreKeys; key = reader.nextKey(keys)) {
@@ -97,7 +97,7 @@ class Rewriting {
   }
 
   /** What is no list of objects would lose records, so that it fails the request. */
-  *#readList(field: Field): Generator<undefined, void> {
+  *#readList(field: Field): Slices<void> {
     const reader = this.#reader;
     const { number, type } = field;
     if (!reader.isArray()) failAt(reader.bytes, reader.at, 'an array');
@@ -113,7 +113,7 @@ class Rewriting {
     }
   }
 
-  *#readAround(number: number, message: Message): Generator<undefined, void> {
+  *#readAround(number: number, message: Message): Slices<void> {
     const start = this.#builder.open(toTag(number, wireType.bytes), message.lengthBytes);
     yield* this.read(message);
     this.#builder.close(start, message.lengthBytes);
@@ -215,7 +215,7 @@ function isAroundRecords(type: Field['type']): type is Message {
 }
 
 /** Replaces invalid UTF-8, so that one bad byte does not fail the request. */
-function* repairText(body: Buffer, warnings: WarningCounts): Generator<undefined, Buffer> {
+function* repairText(body: Buffer, warnings: WarningCounts): Slices<Buffer> {
   warnings.add(logWarnings.brokenText);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const parts: Buffer[] = [];

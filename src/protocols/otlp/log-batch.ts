@@ -58,10 +58,11 @@ export class LogBatch {
     this.#limits = limits;
     this.#rejections = new Rejections(limits.maxRejections);
     this.#maxBytes = Math.min(Math.max(bodyBytes * rowBytesPerBodyByte, minRowsCap), maxRowsCap);
+    this.startTurn();
     this.startResource();
   }
 
-  /** Called before each slice. */
+  /** Called after each slice. */
   startTurn(): void {
     this.#turnEnd = this.#rows.length + turnRowBytes;
   }

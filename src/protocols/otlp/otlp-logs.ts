@@ -2,9 +2,10 @@
  * OTLP logs (https://opentelemetry.io/docs/specs/otlp) over HTTP in JSON or protobuf, and over
  * gRPC. Each encoding yields the same rows for the same request.
  */
+import type { Slices } from '../../codec/sliced-decoder.ts';
 import type { Config } from '../../config/schema.ts';
 import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
-import { createLogsDecoder, type Slices } from './decode.ts';
+import { createLogsDecoder } from './decode.ts';
 import { description } from './describe.ts';
 import { toProtobuf } from './json-to-protobuf.ts';
 import type { LogBatch } from './log-batch.ts';
@@ -49,7 +50,7 @@ export function createOtlpGrpc({ ingest }: Config): Protocol {
 }
 
 /** @param batch started */
-export function* readJsonLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): Slices {
+export function* readJsonLogs(body: Buffer, batch: LogBatch, limits: DecodeLimits): Slices<void> {
   const message = yield* toProtobuf(body, logsRequest, batch.warnings, {
     maxDepth: limits.maxDepth,
     maxMessageBytes: maxRowBytes,

@@ -6,7 +6,7 @@
  */
 import { AppError } from '../../model/errors.ts';
 import { ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
-import type { Slices } from './decode.ts';
+import type { Slices } from '../../codec/sliced-decoder.ts';
 import type { LogBatch } from './log-batch.ts';
 import { logWarnings, type TextSlot } from './log-record.ts';
 import { maxRowBytes } from './log-row.ts';
@@ -53,7 +53,11 @@ const recordTags = {
 const recordFields = new Set(Object.values(recordTags).map((tag) => tag >>> 3));
 
 /** @param batch started @throws AppError `malformed` | `too_large` */
-export function readProtobufLogs(body: Buffer, batch: LogBatch, options: ValuesOptions): Slices {
+export function readProtobufLogs(
+  body: Buffer,
+  batch: LogBatch,
+  options: ValuesOptions,
+): Slices<void> {
   return new ProtobufLogsReader(body, batch, options).read();
 }
 
@@ -70,7 +74,7 @@ class ProtobufLogsReader {
     this.#batch = batch;
   }
 
-  *read(): Slices {
+  *read(): Slices<void> {
     const wire = this.#wire;
     const end = wire.bytes.length;
     while (wire.at < end) {
@@ -86,10 +90,11 @@ class ProtobufLogsReader {
     this.#cost += fieldCost;
     if (this.#cost < turnCost && !this.#batch.isTurnOver) return false;
     this.#cost = 0;
+    this.#batch.startTurn();
     return true;
   }
 
-  *#readResourceLogs(end: number): Slices {
+  *#readResourceLogs(end: number): Slices<void> {
     const wire = this.#wire;
     const start = wire.at;
     this.#batch.startResource();
@@ -110,7 +115,7 @@ class ProtobufLogsReader {
     }
   }
 
-  *#readScopeLogs(end: number): Slices {
+  *#readScopeLogs(end: number): Slices<void> {
     const wire = this.#wire;
     const start = wire.at;
     this.#batch.startScope();

@@ -4,7 +4,7 @@ import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
 import { toDay } from '../../codec/metric-rows.ts';
 import type { MetricWriter } from '../../codec/metric-writer.ts';
-import { type Decoding, sliceBytes } from '../../codec/sliced-decoder.ts';
+import { sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
 import { seriesState } from '../../model/series-view.ts';
@@ -45,7 +45,7 @@ const bytesPerNewSeries = 1024;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export class Exposition implements Decoding {
+export class Exposition {
   readonly #bytes: Buffer;
   readonly #parts: ExpositionParts;
   readonly #context: DecodeContext;
@@ -78,14 +78,19 @@ export class Exposition implements Decoding {
     this.#sample = { series: toSeriesFacts([]), value: 0, time: this.#now };
   }
 
-  run(): boolean {
+  *decode(): Slices<Batch> {
+    while (!this.#readSlice()) yield;
+    return this.#finish();
+  }
+
+  #readSlice(): boolean {
     this.#parts.series.trim();
     this.#sliceEnd = Math.min(this.#at + sliceBytes, this.#bytes.length);
     while (this.#at < this.#sliceEnd) this.#at = this.#readLine(this.#at);
     return this.#at >= this.#bytes.length;
   }
 
-  finish(): Batch {
+  #finish(): Batch {
     const { rules, writer, grammar } = this.#parts;
     const end = this.#bytes.length;
     if (grammar.lastLine !== undefined && !this.#isOver) {

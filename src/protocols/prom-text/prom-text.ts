@@ -98,7 +98,7 @@ export function createPromTextDecoder(labels: LabelLimits): PromTextDecoder {
     checkUtf8(body);
     return decodeInSlices((workspace) => {
       const parts = { ...workspace, ...toRules(format), labels, series: caches[format] };
-      return new Exposition(body, parts, context);
+      return new Exposition(body, parts, context).decode();
     });
   };
 }

@@ -9,7 +9,7 @@ import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import { type LabelLimits, toSeries } from '../../codec/series-labels.ts';
 import { addCount, Rejections } from '../../codec/rejections.ts';
-import type { Decoding } from '../../codec/sliced-decoder.ts';
+import type { Slices } from '../../codec/sliced-decoder.ts';
 import type { SeriesMemo, SeriesMemoOptions } from '../../codec/series-memo.ts';
 import { SeriesRows } from '../../codec/series-rows.ts';
 import { readHistogram } from './histogram.ts';
@@ -42,6 +42,7 @@ const detailByteCost = 8;
 
 /** A histogram is not split into slices. */
 const maxHistogramBytes = 256 * 1024;
+const nothing = Buffer.alloc(0);
 
 export interface Workspace extends Omit<DecodingOptions, 'memo'> {
   readonly writer: MetricWriter;
@@ -50,8 +51,9 @@ export interface Workspace extends Omit<DecodingOptions, 'memo'> {
   readonly memo: SeriesMemo;
 }
 
-export class WriteRequestDecoding implements Decoding {
-  #body: Buffer;
+/** Decodes one request, in one piece or several. */
+export class WriteRequestDecoding {
+  #body: Buffer = nothing;
   readonly #context: DecodeContext;
   readonly #labelLimits: LabelLimits;
   readonly #writer: MetricWriter;
@@ -60,9 +62,9 @@ export class WriteRequestDecoding implements Decoding {
   readonly #rows: SeriesRows;
   readonly #rejections: Rejections;
   readonly #warnings = new Map<string, number>();
-  #wire: ProtobufWire;
+  #wire = new ProtobufWire(nothing);
   /** Cursor for exemplars and histograms, which are read after their series. */
-  #detail: ProtobufWire;
+  #detail = this.#wire;
   /** End of the slice. Work beyond reading bytes brings it nearer. */
   #sliceEnd = 0;
   /** Index of the series in the request, and its end; -1 = no series is being read. */
@@ -77,9 +79,8 @@ export class WriteRequestDecoding implements Decoding {
   #isV1 = false;
   #isV2 = false;
 
-  constructor(body: Buffer, context: DecodeContext, workspace: Workspace) {
+  constructor(context: DecodeContext, workspace: Workspace) {
     const { writer, series, memo, labels, maxLabelBytes } = workspace;
-    this.#body = body;
     this.#context = context;
     this.#labelLimits = labels;
     this.#writer = writer;
@@ -87,18 +88,17 @@ export class WriteRequestDecoding implements Decoding {
     this.#series = series;
     this.#rows = new SeriesRows({ writer, view: context.series, memo, maxLabelBytes });
     this.#rejections = new Rejections(context.limits.maxRejections);
-    this.#wire = new ProtobufWire(body);
-    this.#detail = new ProtobufWire(body);
   }
 
-  /** Goes on with another piece of the request, once `run` is done with the last. */
-  continueWith(piece: Buffer): void {
+  /** Reads the next piece of the request, after the last one was read. */
+  *read(piece: Buffer): Slices<void> {
     this.#body = piece;
     this.#wire = new ProtobufWire(piece);
     this.#detail = new ProtobufWire(piece);
+    while (!this.#readSlice()) yield;
   }
 
-  run(): boolean {
+  #readSlice(): boolean {
     this.#sliceEnd = this.#wire.at + sliceCost;
     // Another request may have trimmed the memo.
     this.#expected = -1;

@@ -1,11 +1,11 @@
 /** Decoders of both versions of remote_write, which share what they know of series. */
 import { MetricWriter } from '../../codec/metric-writer.ts';
 import { SeriesMemo } from '../../codec/series-memo.ts';
-import { createSlicedDecoder, type Decoding } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import { type DecodingOptions, WriteRequestDecoding } from './decode.ts';
-import { RequestV2, type RequestV2Options } from './symbol-request.ts';
+import { RequestV2 } from './symbol-request.ts';
 import { TimeSeries } from './time-series.ts';
 
 type Decode = (body: Buffer, context: DecodeContext) => Batch | Promise<Batch>;
@@ -38,40 +38,21 @@ export function createRemoteWriteDecoders(
   });
   return {
     v1: (body, context) =>
-      decodeInSlices((workspace) => new WriteRequestDecoding(body, context, workspace)),
+      decodeInSlices(function* (workspace) {
+        const decoding = new WriteRequestDecoding(context, workspace);
+        yield* decoding.read(body);
+        return decoding.finish();
+      }),
     v2: (body, context) =>
-      decodeInSlices((workspace) => {
-        const decoding = new WriteRequestDecoding(nothing, context, workspace);
-        return new PiecewiseDecoding(body, { labels, maxBytes }, decoding);
+      decodeInSlices(function* (workspace) {
+        const decoding = new WriteRequestDecoding(context, workspace);
+        const request = new RequestV2(body, { labels, maxBytes });
+        for (;;) {
+          const { piece, isLast } = request.next();
+          yield* decoding.read(piece);
+          if (isLast) return decoding.finish();
+          yield;
+        }
       }),
   };
-}
-
-const nothing = Buffer.alloc(0);
-
-/** Decodes a request of version 2 piece by piece as one of version 1. */
-class PiecewiseDecoding implements Decoding {
-  readonly #request: RequestV2;
-  readonly #decoding: WriteRequestDecoding;
-  #isPieceDone = true;
-  #isLast = false;
-
-  constructor(body: Buffer, options: RequestV2Options, decoding: WriteRequestDecoding) {
-    this.#request = new RequestV2(body, options);
-    this.#decoding = decoding;
-  }
-
-  run(): boolean {
-    if (this.#isPieceDone) {
-      const { piece, isLast } = this.#request.next();
-      this.#isLast = isLast;
-      this.#decoding.continueWith(piece);
-    }
-    this.#isPieceDone = this.#decoding.run();
-    return this.#isPieceDone && this.#isLast;
-  }
-
-  finish(): Batch {
-    return this.#decoding.finish();
-  }
 }

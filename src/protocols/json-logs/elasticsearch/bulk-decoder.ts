@@ -4,7 +4,7 @@
  */
 import { type BodyText, repairText } from '../../../codec/body-text.ts';
 import { openBrace, skipSpace } from '../../../codec/json-scanner.ts';
-import { createSlicedDecoder, type Decoding, sliceBytes } from '../../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, sliceBytes, type Slices } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
@@ -35,10 +35,12 @@ export type BulkDecoder = (
 export function createBulkDecoder(): BulkDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, pathIndex, limits) =>
-    decodeInSlices((workspace) => new BulkDecoding(repairText(body), workspace, pathIndex, limits));
+    decodeInSlices((workspace) =>
+      new BulkDecoding(repairText(body), workspace, pathIndex, limits).decode(),
+    );
 }
 
-class BulkDecoding implements Decoding {
+class BulkDecoding {
   readonly #body: Buffer;
   readonly #slots: EventSlots;
   readonly #pathIndex: string | undefined;
@@ -67,19 +69,17 @@ class BulkDecoding implements Decoding {
     this.#batch.warnOf(text);
   }
 
-  run(): boolean {
-    const sliceEnd = this.#at + sliceBytes;
-    while (this.#at < sliceEnd) {
+  *decode(): Slices<Batch> {
+    for (let sliceEnd = sliceBytes; this.#at < this.#body.length; ) {
+      if (this.#at >= sliceEnd) {
+        yield;
+        sliceEnd = this.#at + sliceBytes;
+      }
       const end = this.#endOfLine(this.#at);
       const start = skipSpace(this.#body, this.#at);
       if (start < end) this.#readAction(start, end);
       else this.#nextLine(end);
-      if (this.#at >= this.#body.length) return true;
     }
-    return false;
-  }
-
-  finish(): Batch {
     if (this.#items.length === 0) {
       throw new AppError('malformed', 'cannot find an action: the request is empty');
     }

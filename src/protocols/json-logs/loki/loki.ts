@@ -6,7 +6,6 @@ import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type {
   BodyFormat,
-  DecodeLimits,
   EncodedProblem,
   IngestDescription,
   Problem,
@@ -67,7 +66,8 @@ const description: IngestDescription = {
 };
 
 export function createLoki(config: Config): Protocol {
-  const decode = createPushDecoder();
+  const decodeJson = createEventsDecoder(openJson);
+  const decodeProtobuf = createEventsDecoder(openProtobuf);
   return {
     ...eventProtocol(config),
     name: 'loki',
@@ -85,7 +85,7 @@ export function createLoki(config: Config): Protocol {
     heapBytesPerBodyByte,
     unframe,
     decode: (body, { mediaType }, { limits }) =>
-      decode(body, mediaType === protobuf ? 'protobuf' : 'json', limits),
+      (mediaType === protobuf ? decodeProtobuf : decodeJson)(body, limits),
     reply,
     encodeProblem,
   };
@@ -131,56 +131,23 @@ const mebibyte = 1024 * 1024;
 const minEntryBytes = 16 * mebibyte;
 const maxEntryBytes = 128 * mebibyte;
 
-type PushDecoder = (
-  body: Buffer,
-  encoding: 'json' | 'protobuf',
-  limits: DecodeLimits,
-) => Batch | Promise<Batch>;
-
-/**
- * The decoder throws AppError `malformed` for a body that cannot be read, and `too_large` for more
- * than `maxEvents` entries, or too many bytes of labels.
- */
-function createPushDecoder(): PushDecoder {
-  const decoders = {
-    json: createEventsDecoder(openJson),
-    protobuf: createEventsDecoder(openProtobuf),
-  };
-  return (body, encoding, limits) => decoders[encoding](body, limits);
-}
-
 const openJson: OpenEvents<Buffer> = (body, workspace, limits) => {
   const text = repairText(body);
   const { bytes } = text;
   const entry = new EntrySlots(bytes, workspace.slots, limits.maxDepth);
-  const events = limitBytes(eachJsonEntry(bytes, entry), body.length);
   const batch = new EventBatch(bytes, workspace, limits);
   batch.warnOf(text);
-  return { batch, events };
+  return { batch, events: eachJsonEntry(bytes, entry), maxBytes: maxBytesOf(body) };
 };
 
 const openProtobuf: OpenEvents<Buffer> = (body, workspace, limits) => {
   const request = openPushRequest(body, limits.maxEvents);
   const entry = new EntrySlots(request.bytes, workspace.slots, limits.maxDepth);
-  const events = limitBytes(eachProtobufEntry(request, entry), body.length);
-  return { batch: new EventBatch(request.bytes, workspace, limits), events };
+  const batch = new EventBatch(request.bytes, workspace, limits);
+  return { batch, events: eachProtobufEntry(request, entry), maxBytes: maxBytesOf(body) };
 };
 
-function limitBytes(entries: Iterator<number>, bodyBytes: number): Iterator<number> {
-  const wanted = Math.max(bodyBytes * entryBytesPerBodyByte, minEntryBytes);
-  const maxBytes = Math.min(wanted, maxEntryBytes);
-  let bytes = 0;
-  return {
-    next() {
-      const next = entries.next();
-      if (next.done === true) return next;
-      bytes += next.value;
-      if (bytes <= maxBytes) return next;
-      throw new AppError(
-        'too_large',
-        `cannot accept more than ${maxBytes} bytes of entries with their labels in one ` +
-          'request: split the batch and send the parts',
-      );
-    },
-  };
+function maxBytesOf(body: Buffer): number {
+  const wanted = Math.max(body.length * entryBytesPerBodyByte, minEntryBytes);
+  return Math.min(wanted, maxEntryBytes);
 }

@@ -4,7 +4,7 @@
  */
 import { MetricWriter } from '../../../codec/metric-writer.ts';
 import { SeriesMemo } from '../../../codec/series-memo.ts';
-import { createSlicedDecoder, type Decoding } from '../../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Slices } from '../../../codec/sliced-decoder.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type { DecodeContext, Protocol } from '../../../model/protocol.ts';
@@ -116,37 +116,23 @@ type MetricsDecoder = (
 function createMetricsDecoder(options: MetricsOptions): MetricsDecoder {
   const decodeInSlices = createSlicedDecoder(() => new MetricWriter());
   return (body, encoding, context) =>
-    decodeInSlices((writer) => {
-      const parts = { writer, options, context, warnings: new WarningCounts() };
-      return toDecoding(
-        encoding === 'json' ? decodeJson(body, parts) : decodeProtobuf(body, parts),
-      );
-    });
+    decodeInSlices((writer) =>
+      decodeRequest(body, encoding, { writer, options, context, warnings: new WarningCounts() }),
+    );
 }
 
-function toDecoding(slices: Generator<undefined, MetricsRequest>): Decoding {
-  let request: MetricsRequest | undefined;
-  return {
-    run() {
-      const { done, value } = slices.next();
-      request = value;
-      return done === true;
-    },
-    finish: () => request!.finish(),
-  };
-}
-
-function* decodeJson(body: Buffer, parts: MetricsParts): Generator<undefined, MetricsRequest> {
+function* decodeRequest(
+  body: Buffer,
+  encoding: 'json' | 'protobuf',
+  parts: MetricsParts,
+): Slices<Batch> {
   const { warnings, context } = parts;
   const { maxDepth } = context.limits;
   // So few bytes bound the elements as well.
   const rewriteLimits = { maxDepth, maxMessageBytes, maxElements: Infinity };
-  const message = yield* toProtobuf(body, metricsRequest, warnings, rewriteLimits);
-  return yield* decodeProtobuf(message, parts);
-}
-
-function* decodeProtobuf(body: Buffer, parts: MetricsParts): Generator<undefined, MetricsRequest> {
-  const request = new MetricsRequest(body, parts);
+  const message =
+    encoding === 'json' ? yield* toProtobuf(body, metricsRequest, warnings, rewriteLimits) : body;
+  const request = new MetricsRequest(message, parts);
   yield* request.read();
-  return request;
+  return request.finish();
 }

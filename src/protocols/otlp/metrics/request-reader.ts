@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { ProtobufWire, toTag, wireType } from '../../../codec/protobuf-wire.ts';
+import type { Slices } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import { maxRowsPerBatch } from '../../../model/log-id.ts';
@@ -51,7 +52,7 @@ export class MetricsRequest {
   }
 
   /** Yields between slices. @throws AppError `malformed` | `too_large` */
-  *read(): Generator<undefined, void> {
+  *read(): Slices<void> {
     const wire = this.#wire;
     const end = wire.bytes.length;
     this.#sliceEnd = sliceCost;
@@ -83,7 +84,7 @@ export class MetricsRequest {
     return rows;
   }
 
-  *#readResourceMetrics(end: number): Generator<undefined, void> {
+  *#readResourceMetrics(end: number): Slices<void> {
     const wire = this.#wire;
     yield* this.#count('resources');
     const start = wire.at;
@@ -109,7 +110,7 @@ export class MetricsRequest {
     end: number,
     resource: ResourceLabels | undefined,
     resourceDigest: Buffer,
-  ): Generator<undefined, void> {
+  ): Slices<void> {
     const wire = this.#wire;
     yield* this.#count('scopes');
     const start = wire.at;
@@ -166,7 +167,7 @@ export class MetricsRequest {
     return { labels: this.#attributes.take(), digest: digestOf(parts) };
   }
 
-  *#readMetric(end: number, owner: Owner | undefined): Generator<undefined, void> {
+  *#readMetric(end: number, owner: Owner | undefined): Slices<void> {
     const wire = this.#wire;
     yield* this.#count('metrics');
     const metric = readMetric(wire, this.#attributes, end);
@@ -192,14 +193,14 @@ export class MetricsRequest {
   }
 
   /** Empty messages take two bytes each. */
-  *#count(kind: 'resources' | 'scopes' | 'metrics'): Generator<undefined, void> {
+  *#count(kind: 'resources' | 'scopes' | 'metrics'): Slices<void> {
     const { maxEvents } = this.#parts.context.limits;
     this.#counts[kind] += 1;
     if (this.#counts[kind] > maxEvents) throw tooMany(kind, maxEvents);
     yield* this.#spend(messageCost);
   }
 
-  *#spend(cost: number): Generator<undefined, void> {
+  *#spend(cost: number): Slices<void> {
     const wire = this.#wire;
     this.#sliceEnd -= cost;
     if (wire.at < this.#sliceEnd) return;
