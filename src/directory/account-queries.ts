@@ -3,20 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Account, Scope, Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { type Database, deletes, type Tables } from './database.ts';
+import { type Database, deleteRows, findRow, listRows, type Tables } from './database.ts';
 import type { Directory } from './port.ts';
 
 export function createAccountQueries(database: Database) {
   return {
     listAccounts: () =>
-      database.read((db) =>
-        db.selectFrom('accounts').selectAll().orderBy('createdAt').orderBy('accountId').execute(),
-      ),
+      database.read((db) => listRows(db, 'accounts', { orderBy: ['createdAt', 'accountId'] })),
 
-    getAccount: (accountId) =>
-      database.read((db) =>
-        db.selectFrom('accounts').selectAll().where('accountId', '=', accountId).executeTakeFirst(),
-      ),
+    getAccount: (accountId) => database.read((db) => findRow(db, 'accounts', { accountId })),
 
     createAccount: ({ name, eventsPerSecond }) =>
       database.write(async (tx) => {
@@ -40,21 +35,12 @@ export function createAccountQueries(database: Database) {
 
     listStreams: (accountId) =>
       database.read((db) =>
-        db
-          .selectFrom('streams')
-          .selectAll()
-          .where('accountId', '=', accountId)
-          .orderBy('createdAt')
-          .orderBy('streamId')
-          .execute(),
+        listRows(db, 'streams', { where: { accountId }, orderBy: ['createdAt', 'streamId'] }),
       ),
 
-    listAllStreams: () => database.read((db) => db.selectFrom('streams').selectAll().execute()),
+    listAllStreams: () => database.read((db) => listRows(db, 'streams', {})),
 
-    getStream: (streamId) =>
-      database.read((db) =>
-        db.selectFrom('streams').selectAll().where('streamId', '=', streamId).executeTakeFirst(),
-      ),
+    getStream: (streamId) => database.read((db) => findRow(db, 'streams', { streamId })),
 
     createStream: ({ downsampling = null, ...given }) =>
       database.write(async (tx) => {
@@ -93,12 +79,8 @@ export function createAccountQueries(database: Database) {
 
 /** @throws AppError `not_found` */
 export async function requireAccount(tx: Transaction<Tables>, accountId: string): Promise<void> {
-  const row = await tx
-    .selectFrom('accounts')
-    .select('accountId')
-    .where('accountId', '=', accountId)
-    .executeTakeFirst();
-  if (!row) throw new AppError('not_found', `cannot find account ${accountId}`);
+  if (await findRow(tx, 'accounts', { accountId })) return;
+  throw new AppError('not_found', `cannot find account ${accountId}`);
 }
 
 /** @throws AppError `not_found` */
@@ -107,23 +89,13 @@ export async function requireStream(
   accountId: string,
   streamId: string,
 ): Promise<void> {
-  const row = await tx
-    .selectFrom('streams')
-    .select('streamId')
-    .where('streamId', '=', streamId)
-    .where('accountId', '=', accountId)
-    .executeTakeFirst();
-  if (!row) throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
+  if (await findRow(tx, 'streams', { streamId, accountId })) return;
+  throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
 }
 
 async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promise<boolean> {
   for (const table of ['receivers', 'streams'] as const) {
-    const row = await tx
-      .selectFrom(table)
-      .select('accountId')
-      .where('accountId', '=', accountId)
-      .executeTakeFirst();
-    if (!row) continue;
+    if (!(await findRow(tx, table, { accountId }))) continue;
     throw new AppError(
       'conflict',
       `cannot delete account ${accountId}: it still has ${table}; delete them first`,
@@ -135,12 +107,12 @@ async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promis
     .select(['tokens.tokenId', 'tokens.scopes'])
     .where('own.accountId', '=', accountId)
     .execute();
-  await tx.deleteFrom('tokenAccounts').where('accountId', '=', accountId).execute();
+  await deleteRows(tx, 'tokenAccounts', { accountId });
   for (const token of tokens) {
     const scopes = JSON.parse(token.scopes) as Scope[];
     if (!scopes.includes('operator')) await deleteIfUnbound(tx, token.tokenId);
   }
-  return deletes(tx.deleteFrom('accounts').where('accountId', '=', accountId));
+  return deleteRows(tx, 'accounts', { accountId });
 }
 
 async function deleteIfUnbound(tx: Transaction<Tables>, tokenId: string): Promise<void> {
@@ -152,11 +124,7 @@ async function deleteIfUnbound(tx: Transaction<Tables>, tokenId: string): Promis
 }
 
 async function deleteStream(tx: Transaction<Tables>, streamId: string): Promise<boolean> {
-  const receiver = await tx
-    .selectFrom('receivers')
-    .select('receiverId')
-    .where('streamId', '=', streamId)
-    .executeTakeFirst();
+  const receiver = await findRow(tx, 'receivers', { streamId });
   if (receiver) {
     throw new AppError(
       'conflict',
@@ -164,5 +132,5 @@ async function deleteStream(tx: Transaction<Tables>, streamId: string): Promise<
         'delete the receiver or give it another stream first',
     );
   }
-  return deletes(tx.deleteFrom('streams').where('streamId', '=', streamId));
+  return deleteRows(tx, 'streams', { streamId });
 }

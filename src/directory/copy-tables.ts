@@ -1,6 +1,6 @@
 /** Copies the embedded directory into an empty shared one. */
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Database, Tables } from './database.ts';
+import { asAnyTable, type Database, findRow, type Tables } from './database.ts';
 
 /** Number of copied rows. */
 export interface DirectoryCounts {
@@ -62,12 +62,7 @@ export function copyTables(from: Database, to: Database): Promise<DirectoryCount
 
 async function checkEmpty(target: Transaction<Tables>): Promise<void> {
   for (const table of copiedTables) {
-    const [row] = await target
-      .selectFrom(table)
-      .select(sql<number>`1`.as('one'))
-      .limit(1)
-      .execute();
-    if (row === undefined) continue;
+    if ((await findRow(target, table, {})) === undefined) continue;
     throw new Error(
       `cannot copy into a directory that holds ${table} already: ` +
         'give the URL of an empty database, or of an empty schema in one',
@@ -104,9 +99,4 @@ function rowsAfter(table: CopiedTable, last: number, source: Kysely<Tables>) {
     .orderBy(rowid)
     .limit(rowsPerStatement)
     .execute();
-}
-
-/** Stands for any table: Kysely cannot type a statement over a union of tables. */
-function asAnyTable(table: CopiedTable): 'accounts' {
-  return table as 'accounts';
 }

@@ -3,7 +3,7 @@
  * that SQLite and PostgreSQL store the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON
  * text. Names are snake case in the database and camel case here, by Kysely's `CamelCasePlugin`.
  */
-import type { DeleteResult, Kysely, RawBuilder, Transaction } from 'kysely';
+import type { ExpressionBuilder, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
 import type { Notifier } from '../model/rules.ts';
 import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
@@ -75,11 +75,51 @@ export interface Database {
   close(): Promise<void>;
 }
 
+type Columns<Table extends keyof Tables> = Partial<Tables[Table]>;
+
+/** Rows with these values in their columns. */
+export async function listRows<Table extends keyof Tables>(
+  db: Kysely<Tables>,
+  table: Table,
+  { where = {}, orderBy = [] }: ListedRows<Table>,
+): Promise<Tables[Table][]> {
+  let query = db.selectFrom(asAnyTable(table)).selectAll().where(allOf(where));
+  for (const column of orderBy) query = query.orderBy(column as 'name');
+  return (await query.execute()) as unknown as Tables[Table][];
+}
+
+interface ListedRows<Table extends keyof Tables> {
+  readonly where?: Columns<Table>;
+  readonly orderBy?: readonly (keyof Tables[Table] & string)[];
+}
+
+/** A row with these values in its columns. */
+export async function findRow<Table extends keyof Tables>(
+  db: Kysely<Tables>,
+  table: Table,
+  where: Columns<Table>,
+): Promise<Tables[Table] | undefined> {
+  const query = db.selectFrom(asAnyTable(table)).selectAll().where(allOf(where)).limit(1);
+  return (await query.executeTakeFirst()) as unknown as Tables[Table] | undefined;
+}
+
 /** @returns whether a row was deleted. */
-export async function deletes(query: {
-  executeTakeFirst(): Promise<DeleteResult>;
-}): Promise<boolean> {
+export async function deleteRows<Table extends keyof Tables>(
+  tx: Transaction<Tables>,
+  table: Table,
+  where: Columns<Table>,
+): Promise<boolean> {
+  const query = tx.deleteFrom(asAnyTable(table)).where(allOf(where));
   return (await query.executeTakeFirst()).numDeletedRows > 0n;
+}
+
+/** Stands for any table: Kysely cannot type a statement over a union of tables. */
+export function asAnyTable(table: keyof Tables): 'accounts' {
+  return table as 'accounts';
+}
+
+function allOf(columns: object) {
+  return (row: ExpressionBuilder<Tables, 'accounts'>) => row.and(columns as Partial<Account>);
 }
 
 /** @returns the number of rows of the account. */

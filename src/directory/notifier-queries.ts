@@ -2,20 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import { countRows, type Database, deletes } from './database.ts';
+import { countRows, type Database, deleteRows, listRows } from './database.ts';
 import type { NotifierStore } from './port.ts';
 
 export function createNotifierQueries(database: Database): NotifierStore {
   return {
     listNotifiers: (accountId) =>
-      database.read((db) =>
-        db
-          .selectFrom('notifiers')
-          .selectAll()
-          .where('accountId', '=', accountId)
-          .orderBy('name')
-          .execute(),
-      ),
+      database.read((db) => listRows(db, 'notifiers', { where: { accountId }, orderBy: ['name'] })),
 
     createNotifier: (notifier, maxNotifiers) =>
       database.write(async (tx) => {
@@ -34,13 +27,6 @@ export function createNotifierQueries(database: Database): NotifierStore {
       }),
 
     deleteNotifier: (accountId, notifierId) =>
-      database.write((tx) =>
-        deletes(
-          tx
-            .deleteFrom('notifiers')
-            .where('accountId', '=', accountId)
-            .where('notifierId', '=', notifierId),
-        ),
-      ),
+      database.write((tx) => deleteRows(tx, 'notifiers', { accountId, notifierId })),
   };
 }

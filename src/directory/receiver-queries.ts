@@ -4,30 +4,28 @@ import type { Receiver } from '../model/account.ts';
 import type { TransformStep } from '../model/transform.ts';
 import { createId } from '../std/random-id.ts';
 import { requireStream } from './account-queries.ts';
-import { type Database, deletes, type ReceiverRow, type Tables } from './database.ts';
+import {
+  type Database,
+  deleteRows,
+  findRow,
+  listRows,
+  type ReceiverRow,
+  type Tables,
+} from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
 
 export function createReceiverQueries(database: Database) {
   return {
     listReceivers: (accountId) =>
       database.read(async (db) => {
-        const rows = await db
-          .selectFrom('receivers')
-          .selectAll()
-          .where('accountId', '=', accountId)
-          .orderBy('createdAt')
-          .orderBy('receiverId')
-          .execute();
+        const orderBy = ['createdAt', 'receiverId'] as const;
+        const rows = await listRows(db, 'receivers', { where: { accountId }, orderBy });
         return rows.map(toReceiver);
       }),
 
     getReceiver: (receiverId) =>
       database.read(async (db) => {
-        const row = await db
-          .selectFrom('receivers')
-          .selectAll()
-          .where('receiverId', '=', receiverId)
-          .executeTakeFirst();
+        const row = await findRow(db, 'receivers', { receiverId });
         return row && toReceiver(row);
       }),
 
@@ -65,7 +63,7 @@ export function createReceiverQueries(database: Database) {
           .where('receiverId', '=', receiverId)
           .where('revokedAt', 'is', null)
           .execute();
-        return deletes(tx.deleteFrom('receivers').where('receiverId', '=', receiverId));
+        return deleteRows(tx, 'receivers', { receiverId });
       }),
   } satisfies Partial<Directory & GrantSource>;
 }
@@ -79,11 +77,7 @@ async function updateReceiver(
   receiverId: string,
   change: ReceiverChange,
 ): Promise<Receiver | undefined> {
-  const row = await tx
-    .selectFrom('receivers')
-    .selectAll()
-    .where('receiverId', '=', receiverId)
-    .executeTakeFirst();
+  const row = await findRow(tx, 'receivers', { receiverId });
   if (!row) return undefined;
   if (change.streamId) await requireStream(tx, row.accountId, change.streamId);
   const before = toReceiver(row);

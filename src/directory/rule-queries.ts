@@ -2,7 +2,7 @@
 import { sql, type Transaction } from 'kysely';
 import { AppError } from '../model/errors.ts';
 import type { GroupState, RuleGroup } from '../model/rules.ts';
-import { type Database, deletes, type Tables } from './database.ts';
+import { type Database, deleteRows, findRow, listRows, type Tables } from './database.ts';
 import type { RuleStore } from './port.ts';
 
 export function createRuleQueries(database: Database): RuleStore {
@@ -12,10 +12,10 @@ export function createRuleQueries(database: Database): RuleStore {
 function createGroupQueries(database: Database): Omit<RuleStore, 'holdLease' | 'releaseLease'> {
   return {
     async listRuleGroups(accountId) {
-      const rows = await database.read((db) => {
-        const all = db.selectFrom('ruleGroups').selectAll().orderBy('streamId').orderBy('name');
-        return (accountId === undefined ? all : all.where('accountId', '=', accountId)).execute();
-      });
+      const where = accountId === undefined ? {} : { accountId };
+      const rows = await database.read((db) =>
+        listRows(db, 'ruleGroups', { where, orderBy: ['streamId', 'name'] }),
+      );
       return rows.map(({ definition, state, name: _, ...row }) => ({
         ...row,
         group: JSON.parse(definition) as RuleGroup,
@@ -41,11 +41,7 @@ function createGroupQueries(database: Database): Omit<RuleStore, 'holdLease' | '
       }),
 
     deleteRuleGroup: ({ streamId, name }) =>
-      database.write((tx) =>
-        deletes(
-          tx.deleteFrom('ruleGroups').where('streamId', '=', streamId).where('name', '=', name),
-        ),
-      ),
+      database.write((tx) => deleteRows(tx, 'ruleGroups', { streamId, name })),
 
     saveRuleState: ({ streamId, name }, state, lease) =>
       database.writeConcurrently(async (tx) => {
@@ -112,11 +108,7 @@ function createLeaseQueries(database: Database): Pick<RuleStore, 'holdLease' | '
 }
 
 async function accountOf(tx: Transaction<Tables>, streamId: string): Promise<string> {
-  const stream = await tx
-    .selectFrom('streams')
-    .select('accountId')
-    .where('streamId', '=', streamId)
-    .executeTakeFirst();
+  const stream = await findRow(tx, 'streams', { streamId });
   if (stream) return stream.accountId;
   throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
 }

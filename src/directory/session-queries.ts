@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { AppError } from '../model/errors.ts';
-import { countRows, type Database } from './database.ts';
+import { countRows, type Database, findRow } from './database.ts';
 import type { SessionStore, TicketStore } from './port.ts';
 
 const columns = ['digest', 'tokenDigest', 'owner'] as const;
@@ -167,10 +167,7 @@ async function isKnown(
   table: 'exportTickets' | 'signInLinks',
   digest: string,
 ): Promise<boolean> {
-  const row = await database.read((db) =>
-    db.selectFrom(table).select('digest').where('digest', '=', digest).executeTakeFirst(),
-  );
-  return row !== undefined;
+  return (await database.read((db) => findRow(db, table, { digest }))) !== undefined;
 }
 
 function ignoreUnavailable(error: unknown): void {

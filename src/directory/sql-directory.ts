@@ -1,7 +1,7 @@
 /** The directory in an SQL database, SQLite or PostgreSQL. */
 import type { Transaction } from 'kysely';
 import { createAccountQueries } from './account-queries.ts';
-import type { Database, Tables } from './database.ts';
+import { type Database, findRow, type Tables } from './database.ts';
 import type { Directory, DirectorySeed, GrantSource } from './port.ts';
 import { createNotifierQueries } from './notifier-queries.ts';
 import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
@@ -34,9 +34,7 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
 
 /** Tokens count too: after an operator deleted every account, the first one is not recreated. */
 async function isEmpty(tx: Transaction<Tables>): Promise<boolean> {
-  const account = await tx.selectFrom('accounts').select('accountId').executeTakeFirst();
-  const token = await tx.selectFrom('tokens').select('tokenId').executeTakeFirst();
-  return !account && !token;
+  return !(await findRow(tx, 'accounts', {})) && !(await findRow(tx, 'tokens', {}));
 }
 
 async function insertSeed(

@@ -4,7 +4,14 @@ import type { Scope, Token, TokenGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
-import { type Database, deletes, inLockOrder, type Tables, type TokenRow } from './database.ts';
+import {
+  type Database,
+  deleteRows,
+  findRow,
+  inLockOrder,
+  type Tables,
+  type TokenRow,
+} from './database.ts';
 import type { Directory, GrantSource, NewToken } from './port.ts';
 
 export function createTokenQueries(database: Database) {
@@ -62,8 +69,7 @@ export function createTokenQueries(database: Database) {
         return getToken(tx, tokenId);
       }),
 
-    deleteToken: (tokenId) =>
-      database.write((tx) => deletes(tx.deleteFrom('tokens').where('tokenId', '=', tokenId))),
+    deleteToken: (tokenId) => database.write((tx) => deleteRows(tx, 'tokens', { tokenId })),
 
     noteTokensUsed: (usedAtMs) =>
       database.writeConcurrently(async (tx) => {
@@ -115,13 +121,8 @@ async function requireReceiver(
   receiverId: string,
   accountIds: readonly string[],
 ): Promise<void> {
-  const row = await tx
-    .selectFrom('receivers')
-    .select('receiverId')
-    .where('receiverId', '=', receiverId)
-    .where('accountId', 'in', accountIds)
-    .executeTakeFirst();
-  if (row) return;
+  const receiver = await findRow(tx, 'receivers', { receiverId });
+  if (receiver && accountIds.includes(receiver.accountId)) return;
   throw new AppError('not_found', `cannot find receiver ${receiverId} in this account`);
 }
 

@@ -4,25 +4,22 @@ import type { Transaction } from 'kysely';
 import type { View } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import { countRows, type Database, deletes, type Tables } from './database.ts';
+import {
+  countRows,
+  type Database,
+  deleteRows,
+  findRow,
+  listRows,
+  type Tables,
+} from './database.ts';
 import type { ViewStore } from './port.ts';
 
 export function createViewQueries(database: Database): ViewStore {
   return {
     listViews: (accountId) =>
-      database.read((db) =>
-        db
-          .selectFrom('views')
-          .selectAll()
-          .where('accountId', '=', accountId)
-          .orderBy('name')
-          .execute(),
-      ),
+      database.read((db) => listRows(db, 'views', { where: { accountId }, orderBy: ['name'] })),
 
-    getView: (viewId) =>
-      database.read((db) =>
-        db.selectFrom('views').selectAll().where('viewId', '=', viewId).executeTakeFirst(),
-      ),
+    getView: (viewId) => database.read((db) => findRow(db, 'views', { viewId })),
 
     createView: ({ accountId, name, query }, maxViews) =>
       database.write(async (tx) => {
@@ -57,8 +54,7 @@ export function createViewQueries(database: Database): ViewStore {
         return renamed;
       }),
 
-    deleteView: (viewId) =>
-      database.write((tx) => deletes(tx.deleteFrom('views').where('viewId', '=', viewId))),
+    deleteView: (viewId) => database.write((tx) => deleteRows(tx, 'views', { viewId })),
   };
 }
 
@@ -67,14 +63,8 @@ async function checkNameFree(
   tx: Transaction<Tables>,
   { accountId, name, viewId }: View,
 ): Promise<void> {
-  const row = await tx
-    .selectFrom('views')
-    .select('viewId')
-    .where('accountId', '=', accountId)
-    .where('name', '=', name)
-    .where('viewId', '!=', viewId)
-    .executeTakeFirst();
-  if (!row) return;
+  const row = await findRow(tx, 'views', { accountId, name });
+  if (!row || row.viewId === viewId) return;
   throw new AppError(
     'conflict',
     `cannot call the view ${JSON.stringify(name)}: view ${row.viewId} of this account has that ` +
