@@ -8,7 +8,7 @@ import { AppError } from '../../model/errors.ts';
 import { ProtobufWire, toTag, wireType } from '../../codec/protobuf-wire.ts';
 import type { Slices } from '../../codec/sliced-decoder.ts';
 import type { LogBatch } from './log-batch.ts';
-import { logWarnings, type TextSlot } from './log-record.ts';
+import { logWarnings, type TextSlot, type TimeSlot } from './log-record.ts';
 import { maxRowBytes } from './log-row.ts';
 import { ProtobufValues, type ValuesOptions } from './protobuf-values.ts';
 
@@ -191,47 +191,27 @@ class ProtobufLogsReader {
     this.#cost += end - wire.at;
     while (wire.at < end) {
       const tag = wire.tag(end);
-      switch (tag) {
-        case recordTags.time:
-          wire.fixed64(end);
-          record.time.set(wire.high, wire.low);
-          break;
-        case recordTags.observedTime:
-          wire.fixed64(end);
-          record.observedTime.set(wire.high, wire.low);
-          break;
-        case recordTags.severityNumber:
-          record.severityNumber = wire.uint32(end) | 0;
-          break;
-        case recordTags.severityText:
-          this.#readText(record.severityText, end);
-          break;
-        case recordTags.body:
-          this.#readBody(wire.lengthEnd(end));
-          break;
-        case recordTags.attributes:
-          this.#values.readAttribute(record, end);
-          break;
-        case recordTags.dropped:
-          record.droppedAttributes = wire.uint32(end);
-          break;
-        case recordTags.flags:
-          record.flags = wire.fixed32(end);
-          break;
-        case recordTags.traceId:
-          this.#values.readId(record.traceId, wire.lengthEnd(end));
-          break;
-        case recordTags.spanId:
-          this.#values.readId(record.spanId, wire.lengthEnd(end));
-          break;
-        case recordTags.eventName:
-          this.#readText(record.eventName, end);
-          break;
-        default:
-          if (recordFields.has(tag >>> 3)) warnings.add(logWarnings.wrongType);
-          wire.skip(tag, end);
+      if (tag === recordTags.time) this.#readTime(record.time, end);
+      else if (tag === recordTags.observedTime) this.#readTime(record.observedTime, end);
+      else if (tag === recordTags.severityNumber) record.severityNumber = wire.uint32(end) | 0;
+      else if (tag === recordTags.severityText) this.#readText(record.severityText, end);
+      else if (tag === recordTags.body) this.#readBody(wire.lengthEnd(end));
+      else if (tag === recordTags.attributes) this.#values.readAttribute(record, end);
+      else if (tag === recordTags.dropped) record.droppedAttributes = wire.uint32(end);
+      else if (tag === recordTags.flags) record.flags = wire.fixed32(end);
+      else if (tag === recordTags.traceId) this.#values.readId(record.traceId, wire.lengthEnd(end));
+      else if (tag === recordTags.spanId) this.#values.readId(record.spanId, wire.lengthEnd(end));
+      else if (tag === recordTags.eventName) this.#readText(record.eventName, end);
+      else {
+        if (recordFields.has(tag >>> 3)) warnings.add(logWarnings.wrongType);
+        wire.skip(tag, end);
       }
     }
+  }
+
+  #readTime(slot: TimeSlot, end: number): void {
+    this.#wire.fixed64(end);
+    slot.set(this.#wire.high, this.#wire.low);
   }
 
   #readText(slot: TextSlot, end: number): void {

@@ -70,42 +70,17 @@ class Histogram {
   readField(wire: ProtobufWire, end: number): void {
     const start = wire.at;
     const tag = wire.tag(end);
-    switch (tag) {
-      case fieldTag.countInt:
-        this.#count = wire.uint64(end);
-        this.#isFloat = false;
-        return;
-      case fieldTag.countFloat:
-        this.#count = wire.double(end);
-        this.#isFloat = true;
-        return;
-      case fieldTag.sum:
-        wire.fixed64(end);
-        this.#isStale = wire.high === staleNan.high && wire.low === staleNan.low;
-        this.#isSumNan = isNan(wire);
-        return;
-      case fieldTag.schema:
-        this.#schema = wire.sint64(end);
-        return;
-      case fieldTag.zeroCountInt:
-        this.#zeroCount = wire.uint64(end);
-        return;
-      case fieldTag.zeroCountFloat:
-        this.#zeroCount = wire.double(end);
-        return;
-      case fieldTag.timestamp:
-        wire.varint(end);
-        this.timeLow = wire.low;
-        this.timeHigh = wire.high;
-        return;
-      case fieldTag.zeroThreshold:
-      case fieldTag.resetHint:
-        wire.skip(tag, end);
-        return;
-      default:
-        if (this.#readBuckets(tag, wire, end)) return;
-        if (tag < firstUnknownTag) wire.failType(start, tag, 'a histogram');
-        wire.skip(tag, end);
+    if (tag === fieldTag.countInt) this.#setCount(wire.uint64(end), false);
+    else if (tag === fieldTag.countFloat) this.#setCount(wire.double(end), true);
+    else if (tag === fieldTag.sum) this.#readSum(wire, end);
+    else if (tag === fieldTag.schema) this.#schema = wire.sint64(end);
+    else if (tag === fieldTag.zeroCountInt) this.#zeroCount = wire.uint64(end);
+    else if (tag === fieldTag.zeroCountFloat) this.#zeroCount = wire.double(end);
+    else if (tag === fieldTag.timestamp) this.#readTime(wire, end);
+    else if (!this.#readBuckets(tag, wire, end)) {
+      const isSkipped = tag === fieldTag.zeroThreshold || tag === fieldTag.resetHint;
+      if (tag < firstUnknownTag && !isSkipped) wire.failType(start, tag, 'a histogram');
+      wire.skip(tag, end);
     }
   }
 
@@ -135,52 +110,52 @@ class Histogram {
     return beyond < -tolerated && !this.#isSumNan ? 'its buckets hold less than its count' : '';
   }
 
+  #setCount(count: number, isFloat: boolean): void {
+    this.#count = count;
+    this.#isFloat = isFloat;
+  }
+
+  #readSum(wire: ProtobufWire, end: number): void {
+    wire.fixed64(end);
+    this.#isStale = wire.high === staleNan.high && wire.low === staleNan.low;
+    this.#isSumNan = isNan(wire);
+  }
+
+  #readTime(wire: ProtobufWire, end: number): void {
+    wire.varint(end);
+    this.timeLow = wire.low;
+    this.timeHigh = wire.high;
+  }
+
   /** Repeated numbers may be packed or not. @returns whether the field is one of buckets */
   #readBuckets(tag: number, wire: ProtobufWire, end: number): boolean {
+    const side = tag <= fieldTag.negativeCounts ? this.#negative : this.#positive;
     switch (tag) {
       case fieldTag.negativeSpan:
-        this.#negative.readSpan(wire, wire.lengthEnd(end));
-        return true;
       case fieldTag.positiveSpan:
-        this.#positive.readSpan(wire, wire.lengthEnd(end));
+        side.readSpan(wire, wire.lengthEnd(end));
         return true;
       case fieldTag.negativeDelta:
-        this.#negative.readDelta(wire, end);
-        return true;
       case fieldTag.positiveDelta:
-        this.#positive.readDelta(wire, end);
+        side.readDelta(wire, end);
         return true;
       case fieldTag.negativeCount:
-        this.#negative.addCount(wire.double(end));
-        return true;
       case fieldTag.positiveCount:
-        this.#positive.addCount(wire.double(end));
+        side.addCount(wire.double(end));
         return true;
       case fieldTag.bound:
         this.#addBound(wire.double(end));
         return true;
       default:
-        return this.#readPacked(tag, wire, end);
     }
-  }
-
-  #readPacked(tag: number, wire: ProtobufWire, end: number): boolean {
-    const isPacked =
-      tag === fieldTag.negativeDeltas ||
-      tag === fieldTag.positiveDeltas ||
-      tag === fieldTag.negativeCounts ||
-      tag === fieldTag.positiveCounts ||
-      tag === fieldTag.bounds;
-    if (!isPacked) return false;
+    const isDeltas = tag === fieldTag.negativeDeltas || tag === fieldTag.positiveDeltas;
+    const isCounts = tag === fieldTag.negativeCounts || tag === fieldTag.positiveCounts;
+    if (!isDeltas && !isCounts && tag !== fieldTag.bounds) return false;
     const packedEnd = wire.lengthEnd(end);
     while (wire.at < packedEnd) {
-      if (tag === fieldTag.negativeDeltas) this.#negative.readDelta(wire, packedEnd);
-      else if (tag === fieldTag.positiveDeltas) this.#positive.readDelta(wire, packedEnd);
-      else if (tag === fieldTag.bounds) this.#addBound(wire.double(packedEnd));
-      else {
-        const buckets = tag === fieldTag.negativeCounts ? this.#negative : this.#positive;
-        buckets.addCount(wire.double(packedEnd));
-      }
+      if (isDeltas) side.readDelta(wire, packedEnd);
+      else if (isCounts) side.addCount(wire.double(packedEnd));
+      else this.#addBound(wire.double(packedEnd));
     }
     return true;
   }
