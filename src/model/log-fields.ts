@@ -34,6 +34,16 @@ export interface FieldFilter {
   readonly help: string;
 }
 
+const kubernetesField = (part: string, word: string) =>
+  ({
+    column: `K8s${word}`,
+    path: `kubernetes.${part}`,
+    title: `K8s ${part}`,
+    flag: `k8s-${part}`,
+    attribute: `k8s.${part}.name`,
+    filter: { match: 'exact', facets: [`k8s${word}`], help: `Kubernetes ${part}` },
+  }) as const satisfies LogField;
+
 /** By the name of the API's parameter, in the order of the explorer. */
 export const logFields = {
   severity: {
@@ -83,54 +93,12 @@ export const logFields = {
     flag: 'namespace',
     filter: { match: 'exact', facets: ['serviceNamespace'], help: 'namespace of the service' },
   },
-  k8sCluster: {
-    column: 'K8sCluster',
-    path: 'kubernetes.cluster',
-    title: 'K8s cluster',
-    flag: 'k8s-cluster',
-    attribute: 'k8s.cluster.name',
-    filter: { match: 'exact', facets: ['k8sCluster'], help: 'Kubernetes cluster' },
-  },
-  k8sNamespace: {
-    column: 'K8sNamespace',
-    path: 'kubernetes.namespace',
-    title: 'K8s namespace',
-    flag: 'k8s-namespace',
-    attribute: 'k8s.namespace.name',
-    filter: { match: 'exact', facets: ['k8sNamespace'], help: 'Kubernetes namespace' },
-  },
-  k8sDeployment: {
-    column: 'K8sDeployment',
-    path: 'kubernetes.deployment',
-    title: 'K8s deployment',
-    flag: 'k8s-deployment',
-    attribute: 'k8s.deployment.name',
-    filter: { match: 'exact', facets: ['k8sDeployment'], help: 'Kubernetes deployment' },
-  },
-  k8sPod: {
-    column: 'K8sPod',
-    path: 'kubernetes.pod',
-    title: 'K8s pod',
-    flag: 'k8s-pod',
-    attribute: 'k8s.pod.name',
-    filter: { match: 'exact', facets: ['k8sPod'], help: 'Kubernetes pod' },
-  },
-  k8sContainer: {
-    column: 'K8sContainer',
-    path: 'kubernetes.container',
-    title: 'K8s container',
-    flag: 'k8s-container',
-    attribute: 'k8s.container.name',
-    filter: { match: 'exact', facets: ['k8sContainer'], help: 'Kubernetes container' },
-  },
-  k8sNode: {
-    column: 'K8sNode',
-    path: 'kubernetes.node',
-    title: 'K8s node',
-    flag: 'k8s-node',
-    attribute: 'k8s.node.name',
-    filter: { match: 'exact', facets: ['k8sNode'], help: 'Kubernetes node' },
-  },
+  k8sCluster: kubernetesField('cluster', 'Cluster'),
+  k8sNamespace: kubernetesField('namespace', 'Namespace'),
+  k8sDeployment: kubernetesField('deployment', 'Deployment'),
+  k8sPod: kubernetesField('pod', 'Pod'),
+  k8sContainer: kubernetesField('container', 'Container'),
+  k8sNode: kubernetesField('node', 'Node'),
   traceId: {
     column: 'TraceId',
     path: 'traceId',

@@ -2,6 +2,7 @@
 import { isLabelField, labelKeyOf, logFields, splitNames } from '../model/log-fields.ts';
 import type { LogRecord } from '../model/plan.ts';
 import { findQueryField, labelForm, toGroupField } from '../query/fields.ts';
+import { logRecord } from './responses.ts';
 
 export interface RecordField {
   /** In the record, such as `kubernetes.pod`. */
@@ -10,28 +11,7 @@ export interface RecordField {
   readonly label?: string;
 }
 
-export const recordProperties = [
-  'logId',
-  'timestamp',
-  'timestampNanos',
-  'observedTimestamp',
-  'receivedAt',
-  'streamId',
-  'receiverId',
-  'severity',
-  'severityNumber',
-  'message',
-  'serviceName',
-  'serviceNamespace',
-  'host',
-  'labels',
-  'kubernetes',
-  'traceId',
-  'spanId',
-  'traceFlags',
-  'eventName',
-  'scope',
-] as const satisfies readonly (keyof LogRecord)[];
+export const recordProperties = Object.keys(logRecord.shape) as readonly (keyof LogRecord)[];
 
 export const recordFieldsForm =
   `names separated by commas: ${recordProperties.join(', ')}, a field of queries such as k8sPod, ` +
