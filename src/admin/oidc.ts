@@ -1,7 +1,7 @@
 /**
  * Single sign-on: authorization code flow with PKCE against an OpenID Connect provider
- * (https://openid.net/specs/openid-connect-core-1_0.html). A person gets a session with a token of
- * its own, whose secret nobody has; it is deleted with the session.
+ * (https://openid.net/specs/openid-connect-core-1_0.html). A person gets a session with a token,
+ * whose secret is not kept and which is deleted with the session.
  */
 import * as client from 'openid-client';
 import { digestSecret, mintSecret } from '../codec/token-secret.ts';

@@ -194,7 +194,7 @@ export interface RuleStore {
   saveRuleState(key: RuleGroupKey, state: GroupState, lease: Lease): Promise<boolean>;
   /**
    * Takes or prolongs a lease, by the directory's clock.
-   * @returns undefined while somebody else holds it
+   * @returns undefined while another holder has it
    */
   holdLease(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
   releaseLease(lease: Lease): Promise<void>;

@@ -41,12 +41,12 @@ export async function admit(
   const { receiver } = grant;
   const format = admission.bodyFormat(headers, protocol); // 415
   const caps = capsOf(protocol, format);
-  const travelling = Math.min(receiver.limits.maxBodyBytes ?? caps.travelling, caps.travelling);
-  admission.checkDeclaredLength(headers, travelling); // 413
+  const wireBytes = Math.min(receiver.limits.maxBodyBytes ?? caps.wireBytes, caps.wireBytes);
+  admission.checkDeclaredLength(headers, wireBytes); // 413
   admission.checkDebt(grant); // 429
   const { heapBytesPerBodyByte } = protocol;
   const memory = admission.reserveMemory(receiver.accountId, headers, heapBytesPerBodyByte); // 503
-  return { grant, receiver, sender, format, caps: { ...caps, travelling }, memory };
+  return { grant, receiver, sender, format, caps: { ...caps, wireBytes }, memory };
 }
 
 /** The first of these checks: of the token and its receiver. */
@@ -75,11 +75,11 @@ export async function read(
   { caps, format, memory }: Admitted,
   { protocol, body }: { protocol: Protocol; body: RequestBody },
 ): Promise<{ readonly bytes: Buffer; readonly isInflated: boolean }> {
-  const travelled = await admission.readBody(body, caps.travelling, memory);
-  const { message, coding } = protocol.unframe?.(travelled, format) ?? {
-    message: travelled,
+  const received = await admission.readBody(body, caps.wireBytes, memory);
+  const { message, coding } = protocol.unframe?.(received, format) ?? {
+    message: received,
     coding: format.coding,
   };
-  const bytes = await admission.inflate(message, coding, { maxBytes: caps.inflated, memory });
+  const bytes = await admission.inflate(message, coding, { maxBytes: caps.inflatedBytes, memory });
   return { bytes, isInflated: bytes !== message };
 }

@@ -42,9 +42,9 @@ export interface DecodeLimits {
 /** Largest bodies in one format, in bytes. */
 export interface BodyCaps {
   /** On the wire. A receiver may have a lower cap. */
-  readonly travelling: number;
-  /** After decompression; equal to `travelling` for bodies without a content coding. */
-  readonly inflated: number;
+  readonly wireBytes: number;
+  /** After decompression; equal to `wireBytes` for bodies without a content coding. */
+  readonly inflatedBytes: number;
 }
 
 export function capsOf(
@@ -52,7 +52,7 @@ export function capsOf(
   format: BodyFormat,
 ): BodyCaps {
   const { maxBodyBytes } = protocol;
-  return protocol.bodyCaps?.(format) ?? { travelling: maxBodyBytes, inflated: maxBodyBytes };
+  return protocol.bodyCaps?.(format) ?? { wireBytes: maxBodyBytes, inflatedBytes: maxBodyBytes };
 }
 
 /** Input of a decoder besides the body. */

@@ -93,13 +93,13 @@ async function decodeOnce({ protocol, format }: Wire, body: Buffer): Promise<Out
 
 /** Read like in ingest. */
 async function toMessage({ protocol, format }: Wire, body: Buffer): Promise<Buffer> {
-  const { travelling, inflated } = capsOf(protocol, format);
-  if (body.length > travelling) throw tooLarge(travelling);
+  const { wireBytes, inflatedBytes } = capsOf(protocol, format);
+  if (body.length > wireBytes) throw tooLarge(wireBytes);
   const { message, coding } = protocol.unframe?.(body, format) ?? {
     message: body,
     coding: format.coding,
   };
-  return inflate(message, coding, { maxBytes: inflated, memory: lease });
+  return inflate(message, coding, { maxBytes: inflatedBytes, memory: lease });
 }
 
 function checkRefusal(error: AppError, { protocol, format }: Wire): void {

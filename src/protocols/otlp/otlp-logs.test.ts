@@ -36,7 +36,7 @@ async function decode(protocol: Protocol, body: Buffer, mediaType: string) {
 
 describe('the caps of a body', () => {
   test('depend on the encoding, with a lower cap for compressed bodies', () => {
-    for (const [protocol, mediaType, coding, travelling, inflated] of [
+    for (const [protocol, mediaType, coding, wireBytes, inflatedBytes] of [
       [http, 'application/json', 'identity', 32, 32],
       [http, 'application/json', 'gzip', 16, 32],
       [http, 'application/x-protobuf', 'identity', 64, 64],
@@ -45,8 +45,8 @@ describe('the caps of a body', () => {
       [grpc, 'application/grpc+proto', 'gzip', 21, 64],
     ] as const) {
       const caps = capsOf(protocol, formatOf(mediaType, coding));
-      assert.deepEqual(caps, { travelling, inflated }, `${mediaType} ${coding}`);
-      assert.ok(caps.travelling <= protocol.maxBodyBytes);
+      assert.deepEqual(caps, { wireBytes, inflatedBytes }, `${mediaType} ${coding}`);
+      assert.ok(caps.wireBytes <= protocol.maxBodyBytes);
     }
   });
 });

@@ -50,8 +50,8 @@ export function grpcParts(
     maxBodyBytes: Math.max(otlpMaxBodyBytes, otlpMaxProtobufBytes) + frameHeadBytes,
     limits: decodeLimits(ingest.otlpMaxRecords, ingest.otlpMaxDepth),
     bodyCaps: (format) => {
-      const { travelling, inflated } = toCaps(format, otlpMaxProtobufBytes, ingest);
-      return { travelling: travelling + frameHeadBytes, inflated };
+      const { wireBytes, inflatedBytes } = toCaps(format, otlpMaxProtobufBytes, ingest);
+      return { wireBytes: wireBytes + frameHeadBytes, inflatedBytes };
     },
     unframe,
     encodeProblem,
@@ -64,8 +64,8 @@ export function isJson(format: Pick<BodyFormat, 'mediaType'>): boolean {
 
 function toCaps(
   { coding }: BodyFormat,
-  inflated: number,
+  inflatedBytes: number,
   { otlpMaxBodyBytes }: Config['ingest'],
 ): BodyCaps {
-  return { travelling: coding === 'identity' ? inflated : otlpMaxBodyBytes, inflated };
+  return { wireBytes: coding === 'identity' ? inflatedBytes : otlpMaxBodyBytes, inflatedBytes };
 }

@@ -76,7 +76,7 @@ test('counts rejected records exactly and lists the first reasons', () => {
 
 test('answers a warning as a message with no rejected records', () => {
   const batch = toBatch({}, { bad_trace_id: 7 });
-  const errorMessage = 'taken, but not quite as sent: bad_trace_id (7)';
+  const errorMessage = 'accepted with changes: bad_trace_id (7)';
   assert.deepEqual(JSON.parse(String(replyTo(batch, json).body)), {
     partialSuccess: { errorMessage },
   });

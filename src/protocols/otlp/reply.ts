@@ -73,7 +73,7 @@ function describe(
     parts.push(`cannot accept ${rejectedCount} ${nouns}: ${toCounts(rejectedByReason)}`);
   }
   if (warnings !== undefined && warnings.size > 0) {
-    parts.push(`taken, but not quite as sent: ${toCounts(warnings)}`);
+    parts.push(`accepted with changes: ${toCounts(warnings)}`);
   }
   for (const { index, reason } of rejected) parts.push(`${word} ${index}: ${reason}`);
   return joinWithin(parts, maxMessageBytes);

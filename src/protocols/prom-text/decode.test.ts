@@ -178,7 +178,7 @@ describe('metadata', () => {
   const refused: [text: string, place: string, reason: RegExp][] = [
     ['# HELP a x\n# HELP a x\n', '2, column 1', /second HELP line of "a"/],
     ['# TYPE a gauge\n # TYPE a untyped\n', '2, column 2', /second TYPE line of "a"/],
-    ['a 1\n# TYPE a gauge\n', '2, column 1', /stands after its samples/],
+    ['a 1\n# TYPE a gauge\n', '2, column 1', /must come before its samples/],
     ['# TYPE a bla\n', '1, column 10', /a type \(counter, .*"bla"/],
     ['# TYPE a GAUGE\n', '1, column 10', /a type/],
     ['# TYPE a gaugehistogram\n', '1, column 10', /a type/],

@@ -78,7 +78,7 @@ export class ClassicFamilies implements FamilyRules {
   describe(line: MetadataLine): Fault {
     const { name, kind } = line;
     if (kind === 'TYPE' && this.#sampled.has(name)) {
-      return `the TYPE line of ${quoteName(name)} stands after its samples`;
+      return `the TYPE line of ${quoteName(name)} must come before its samples`;
     }
     let family = this.#families.get(name);
     if (family === undefined) {

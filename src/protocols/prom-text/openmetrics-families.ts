@@ -50,7 +50,7 @@ export class OpenMetricsFamilies implements FamilyRules {
       if (fault !== '') return fault;
       family = this.#current!;
     } else if (this.#hasSamples) {
-      return `the ${line.kind} line of ${quoteName(line.name)} stands after its samples`;
+      return `the ${line.kind} line of ${quoteName(line.name)} must come before its samples`;
     }
     this.#lastName = undefined;
     return describeFamily(family, line) || checkUnit(family) || this.#takeNames(family, line);
@@ -92,7 +92,7 @@ export class OpenMetricsFamilies implements FamilyRules {
       }
       if (suffix === '') {
         const words = allowed.join(' or ');
-        return `samples of the ${typeOf(family)} ${quoteName(name)} have to end in ${words}`;
+        return `samples of the ${typeOf(family)} ${quoteName(name)} must end in ${words}`;
       }
     }
     const fault = this.#open(name);
@@ -106,7 +106,7 @@ export class OpenMetricsFamilies implements FamilyRules {
     const fault = this.#buckets.finish();
     if (fault !== '') return fault;
     if (this.#taken.has(name)) {
-      return `${quoteName(name)} had its place before: all lines of a family stand together`;
+      return `${quoteName(name)} appeared before: the lines of a family must be contiguous`;
     }
     this.#taken.add(name);
     this.#current = blankFamily(name);
@@ -138,10 +138,10 @@ export class OpenMetricsFamilies implements FamilyRules {
       case 'summary':
         return checkSummary(series, this.#suffix, value);
       case 'info':
-        return value === 1 ? '' : 'the value of an info has to be 1';
+        return value === 1 ? '' : 'the value of an info must be 1';
       case 'stateset':
         if (!series.isState) return `a state needs the label ${quoteName(series.name)}`;
-        return value === 0 || value === 1 ? '' : 'the value of a state has to be 0 or 1';
+        return value === 0 || value === 1 ? '' : 'the value of a state must be 0 or 1';
       default:
         return '';
     }
@@ -151,7 +151,7 @@ export class OpenMetricsFamilies implements FamilyRules {
     const { le } = sample.series;
     if (this.#suffix === '_bucket') {
       if (le === undefined) return 'a bucket needs the label "le"';
-      if (Number.isNaN(le)) return 'the label "le" of a bucket has to be a number';
+      if (Number.isNaN(le)) return 'the label "le" of a bucket must be a number';
     }
     const isCount = this.#suffix !== '_sum' && this.#suffix !== '_gsum';
     const fault = isCount && this.#suffix !== '_created' ? checkCount(sample.value) : '';
@@ -167,7 +167,7 @@ function checkUnit({ name, type, unit = '' }: Family): Fault {
   if (unit === '') return '';
   if (type === 'info' || type === 'stateset') return `metrics of type ${type} have no unit`;
   if (name.endsWith(`_${unit}`)) return '';
-  return `the name ${quoteName(name)} has to end in its unit, ${quoteName(`_${unit}`)}`;
+  return `the name ${quoteName(name)} must end in its unit, ${quoteName(`_${unit}`)}`;
 }
 
 function checkCount(value: number): Fault {
@@ -179,7 +179,7 @@ function checkSummary({ quantile }: SeriesFacts, suffix: string, value: number):
   if (suffix !== '') return '';
   if (quantile === undefined) return 'a sample of a summary needs the label "quantile"';
   if (quantile >= 0 && quantile <= 1) return '';
-  return 'the label "quantile" of a summary has to be a number from 0 to 1';
+  return 'the label "quantile" of a summary must be a number from 0 to 1';
 }
 
 /**
@@ -205,7 +205,7 @@ class BucketRules {
       this.#low = time.low;
       this.#high = time.high;
       if (this.#closed.has(this.#key())) {
-        return 'the samples of one histogram at one time have to stand together';
+        return 'the samples of one histogram at one time must be contiguous';
       }
     }
     if (suffix === '_bucket') return this.#takeBucket(series.le!, value);
@@ -223,7 +223,7 @@ class BucketRules {
   }
 
   #takeBucket(bound: number, count: number): Fault {
-    if (bound <= this.#bound) return 'buckets have to stand in the order of their label "le"';
+    if (bound <= this.#bound) return 'buckets must be in the order of their label "le"';
     if (count < this.#count) return 'a bucket cannot count less than the one before it';
     this.#bound = bound;
     this.#count = count;

@@ -22,7 +22,7 @@ test('accepts both text formats in their known versions, uncompressed', () => {
   assert.deepEqual(protocol.codings, ['identity']);
   assert.equal(protocol.kind, 'prometheus');
   const caps = capsOf(protocol, toFormat('text/plain'));
-  assert.deepEqual(caps, { travelling: 1000, inflated: 1000 });
+  assert.deepEqual(caps, { wireBytes: 1000, inflatedBytes: 1000 });
 });
 
 test('decodes by the media type', async () => {

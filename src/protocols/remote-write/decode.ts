@@ -65,7 +65,7 @@ export class WriteRequestDecoding {
   #wire = new ProtobufWire(nothing);
   /** Cursor for exemplars and histograms, which are read after their series. */
   #detail = this.#wire;
-  /** End of the slice. Work beyond reading bytes brings it nearer. */
+  /** End of the slice. Work beyond reading bytes moves it back. */
   #sliceEnd = 0;
   /** Index of the series in the request, and its end; -1 = no series is being read. */
   #index = -1;

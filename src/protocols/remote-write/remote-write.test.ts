@@ -75,7 +75,7 @@ for (const { protocol, headers } of [
     });
 
     test('has separate caps for the compressed and the inflated body', () => {
-      assert.deepEqual(capsOf(protocol, format), { travelling: 100, inflated: 400 });
+      assert.deepEqual(capsOf(protocol, format), { wireBytes: 100, inflatedBytes: 400 });
     });
   });
 }

@@ -35,7 +35,7 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
     codings: ['snappy'],
     maxBodyBytes,
     limits: decodeLimits(ingest.remoteWriteMaxSamples),
-    bodyCaps: () => ({ travelling: maxBodyBytes, inflated: maxInflatedBytes }),
+    bodyCaps: () => ({ wireBytes: maxBodyBytes, inflatedBytes: maxInflatedBytes }),
   } as const;
   const name = 'application/x-protobuf';
   return [

@@ -49,7 +49,7 @@ export class RequestV2 {
   readonly #message = new RowWriter();
   /** Families whose metadata was written. */
   readonly #described = new Set<string>();
-  /** Symbols of the labels of a series or an exemplar, name and value in turns. */
+  /** Symbols of the labels of a series or an exemplar, names and values alternating. */
   #references: number[] = [];
   /** Those beyond the limit included. */
   #referenceCount = 0;

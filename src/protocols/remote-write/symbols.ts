@@ -55,7 +55,7 @@ const familySuffix = /_(?:bucket|count|sum)$/;
 /** Types whose series are named by a suffix: histogram, gauge histogram, summary. */
 const suffixedTypes: ReadonlySet<number> = new Set([3, 4, 5]);
 
-/** @param labels symbols of names and values in turns. @returns '' without a metric name */
+/** @param labels symbols of names and values, alternating. @returns '' without a metric name */
 export function familyName(
   symbols: Symbols,
   labels: readonly number[],

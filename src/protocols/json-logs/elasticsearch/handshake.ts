@@ -45,7 +45,7 @@ const healthLine = '0 00:00:00 weir green 1 1 0 0 0 0 0 0 - 100.0%\n';
 const read = ['GET', 'HEAD'] as const;
 const write = ['PUT', 'POST'] as const;
 
-/** Things by name, with the path of their kind. */
+/** Resources that clients install by name. */
 const named = [
   '/_alias/:name',
   '/_component_template/:name',

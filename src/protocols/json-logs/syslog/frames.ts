@@ -1,7 +1,7 @@
 /**
  * Splits a syslog connection into messages: octet-counted, or ended by a line break or NUL
  * (RFC 6587), told apart for each message. Memory is bounded by the longest message. NUL ends
- * a message without a look at the byte after it: Python's SysLogHandler sends that much later.
+ * a message before its next byte arrives: Python's SysLogHandler sends that much later.
  */
 
 const newline = 0x0a;
@@ -18,7 +18,7 @@ export class SyslogFrames {
   #skipBytes = 0;
   /** The rest of a cut line is still to come. */
   #isSkippingLine = false;
-  /** Where the search for the end of a line goes on. */
+  /** Where the search for the end of a line continues. */
   #searched = 0;
   /** The next ones in what is read: not searched again for each line. */
   #lineBreak = -1;

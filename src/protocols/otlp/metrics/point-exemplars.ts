@@ -15,7 +15,7 @@ const tags = {
   asInt: toTag(6, wireType.fixed64),
   attributes: toTag(7, wireType.bytes),
 };
-/** Of an exemplar's labels together, by OpenMetrics; attributes yield to the ids. */
+/** Of an exemplar's labels together, by OpenMetrics; beyond it only the ids are kept. */
 const maxCharacters = 128;
 
 export interface PointExemplar extends Exemplar {
