@@ -2,8 +2,7 @@
  * Decodes one hostile OTLP JSON body, named on the command line, in a separate process, and prints
  * the growth of memory.
  */
-import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
-import { readJsonLogs } from '../../src/protocols/otlp/otlp-logs.ts';
+import { createLogsDecoder, readJsonLogs } from '../../src/protocols/otlp/otlp-logs.ts';
 import { AppError } from '../../src/model/errors.ts';
 
 /** Output of the process. */

@@ -7,9 +7,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Batch } from '../../src/model/batch.ts';
-import { createLogsDecoder, type ReadLogs } from '../../src/protocols/otlp/decode.ts';
+import {
+  createLogsDecoder,
+  readJsonLogs,
+  type ReadLogs,
+} from '../../src/protocols/otlp/otlp-logs.ts';
 import { jsonWarnings } from '../../src/protocols/otlp/json-fields.ts';
-import { readJsonLogs } from '../../src/protocols/otlp/otlp-logs.ts';
 import { readProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
 import { encodeLogsRequest, type LogsRequest } from './otlp-proto.ts';
 import { type LogRow, readLogRows } from './read-log-rows.ts';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError, type ErrorCode } from '../../src/model/errors.ts';
-import { createLogsDecoder } from '../../src/protocols/otlp/decode.ts';
-import { readJsonLogs } from '../../src/protocols/otlp/otlp-logs.ts';
+import { createLogsDecoder, readJsonLogs } from '../../src/protocols/otlp/otlp-logs.ts';
 import { readProtobufLogs } from '../../src/protocols/otlp/protobuf-logs.ts';
 import { bytesField } from '../harness/proto-wire.ts';
 import { type AnyValue, encodeLogsRequest, type KeyValue, type LogRecord } from './otlp-proto.ts';

@@ -1,8 +1,9 @@
 /** What all protocols of JSON events have in common: limits, codings, and partial answers. */
+import { z } from 'zod';
 import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
-import type { Protocol } from '../../model/protocol.ts';
+import type { AnswerDescription, Protocol } from '../../model/protocol.ts';
 
 /** A protocol without its name, route, decoder and answers. */
 export function eventProtocol({ ingest }: Config) {
@@ -23,4 +24,13 @@ export function describeRejections(batch: Batch, events: string): string {
     `cannot store ${rejectedCount} of ${rejectedCount + rows} ${events} (${reasons}), ` +
     `the other ${rows} are stored`
   );
+}
+
+/** An answer with a count, for OpenAPI. @param accepted of the example */
+export function acceptedAnswer(description: string, accepted: number): AnswerDescription {
+  const schema = z.looseObject({ accepted: z.int() });
+  return {
+    description,
+    content: { 'application/json': { schema, examples: { all: { accepted } } } },
+  };
 }

@@ -8,7 +8,7 @@ import { createLinesDecoder } from './decode-lines.ts';
 import { openTolerantEvents } from './event-source.ts';
 import { toText } from './json-logs.ts';
 import type { LineFormat } from './text-lines.ts';
-import { eventProtocol } from './event-protocol.ts';
+import { acceptedAnswer, eventProtocol } from './event-protocol.ts';
 
 /** The body as sent, lines as JSON, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -41,15 +41,7 @@ const description: IngestDescription = {
     '`/logs`.',
   request: Object.fromEntries(Object.keys(formats).map((type) => [type, { schema: body }])),
   answers: {
-    200: {
-      description: 'The accepted events are durable; `rejected` lists the others.',
-      content: {
-        'application/json': {
-          schema: z.looseObject({ accepted: z.int() }),
-          examples: { all: { accepted: 2 } },
-        },
-      },
-    },
+    200: acceptedAnswer('The accepted events are durable; `rejected` lists the others.', 2),
   },
 };
 

@@ -9,8 +9,7 @@ import {
   type LogRecord,
 } from '../../../test/protocols/otlp-proto.ts';
 import { jsonRequestOf } from '../../../test/protocols/otlp-rows.ts';
-import { createLogsDecoder } from './decode.ts';
-import { readJsonLogs } from './otlp-logs.ts';
+import { createLogsDecoder, readJsonLogs } from './otlp-logs.ts';
 import { type RewriteLimits, toProtobuf } from './json-to-protobuf.ts';
 import { WarningCounts } from './log-record.ts';
 import { logsRequest, type Message, metricsRequest } from './messages.ts';

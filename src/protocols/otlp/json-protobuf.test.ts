@@ -11,8 +11,7 @@ import {
 } from '../../../test/protocols/otlp-proto.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import type { Batch } from '../../model/batch.ts';
-import { createLogsDecoder, type ReadLogs } from './decode.ts';
-import { readJsonLogs } from './otlp-logs.ts';
+import { createLogsDecoder, readJsonLogs, type ReadLogs } from './otlp-logs.ts';
 import { readProtobufLogs } from './protobuf-logs.ts';
 
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };

@@ -2,13 +2,13 @@
  * OTLP logs (https://opentelemetry.io/docs/specs/otlp) over HTTP in JSON or protobuf, and over
  * gRPC. Each encoding yields the same rows for the same request.
  */
-import type { Slices } from '../../codec/sliced-decoder.ts';
+import { createSlicedDecoder, type Slices } from '../../codec/sliced-decoder.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits, Protocol } from '../../model/protocol.ts';
-import { createLogsDecoder } from './decode.ts';
 import { description } from './describe.ts';
 import { toProtobuf } from './json-to-protobuf.ts';
-import type { LogBatch } from './log-batch.ts';
+import { LogBatch } from './log-batch.ts';
 import { maxRowBytes } from './log-row.ts';
 import { logsRequest } from './messages.ts';
 import { grpcParts, httpParts, isJson } from './otlp-parts.ts';
@@ -47,6 +47,30 @@ export function createOtlpGrpc({ ingest }: Config): Protocol {
     decode: (body, _format, { limits }) => decode(body, readProtobufLogs, limits),
     reply: replies.toGrpc,
   };
+}
+
+/**
+ * Reads one body of one encoding.
+ * @param batch started; owned by the reader until the body is done
+ * @throws AppError `malformed` | `too_large`
+ */
+export type ReadLogs = (body: Buffer, batch: LogBatch, limits: DecodeLimits) => Slices<void>;
+
+export type LogsDecoder = (
+  body: Buffer,
+  read: ReadLogs,
+  limits: DecodeLimits,
+) => Batch | Promise<Batch>;
+
+/** The decoder throws the errors of the reader. */
+export function createLogsDecoder(): LogsDecoder {
+  const decodeInSlices = createSlicedDecoder(() => new LogBatch());
+  return (body, read, limits) =>
+    decodeInSlices(function* (batch) {
+      batch.start(body.length, limits);
+      yield* read(body, batch, limits);
+      return batch.finish();
+    });
 }
 
 /** @param batch started */

@@ -9,7 +9,7 @@ import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../../model/protocol.ts';
 import { createPiecesDecoder } from '../decode-lines.ts';
 import { field, slotKind } from '../event-fields.ts';
-import { eventProtocol } from '../event-protocol.ts';
+import { acceptedAnswer, eventProtocol } from '../event-protocol.ts';
 import { EventReader, plainEvents } from '../event-reader.ts';
 import { findFault } from '../event-row.ts';
 import type { OpenSource } from '../event-source.ts';
@@ -44,15 +44,7 @@ const description: IngestDescription = {
     },
   },
   answers: {
-    202: {
-      description: 'Everything counted in `accepted` is durable.',
-      content: {
-        [json]: {
-          schema: z.looseObject({ accepted: z.int() }),
-          examples: { all: { accepted: 1 } },
-        },
-      },
-    },
+    202: acceptedAnswer('Everything counted in `accepted` is durable.', 1),
   },
 };
 

@@ -4,7 +4,7 @@ import { addCount } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol, Reply, StepFormat } from '../../../model/protocol.ts';
 import { createEventsDecoder } from '../decode-events.ts';
-import { eventProtocol } from '../event-protocol.ts';
+import { acceptedAnswer, eventProtocol } from '../event-protocol.ts';
 import { openEntries } from './entries.ts';
 import { EntrySteps, type StepLimits } from './entry-steps.ts';
 import { firstCursor, skipEntries } from './export-format.ts';
@@ -30,15 +30,7 @@ const description: IngestDescription = {
     'labels. The token may be the password of `Authorization: Basic`, with any user.',
   request: { [mediaType]: { schema: z.string() } },
   answers: {
-    200: {
-      description: 'All entries are durable.',
-      content: {
-        [json]: {
-          schema: z.looseObject({ accepted: z.int() }),
-          examples: { all: { accepted: 2 } },
-        },
-      },
-    },
+    200: acceptedAnswer('All entries are durable.', 2),
   },
 };
 

@@ -5,8 +5,7 @@ import { bytesField } from '../../../test/harness/proto-wire.ts';
 import { encodeLogsRequest } from '../../../test/protocols/otlp-proto.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { AppError } from '../../model/errors.ts';
-import { createLogsDecoder } from './decode.ts';
-import { readJsonLogs } from './otlp-logs.ts';
+import { createLogsDecoder, readJsonLogs } from './otlp-logs.ts';
 import { readProtobufLogs } from './protobuf-logs.ts';
 
 const limits = { maxEvents: 1 << 20, maxDepth: 4, maxRejections: 3 };
