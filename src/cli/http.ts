@@ -21,12 +21,12 @@ export interface HttpRequest {
 /** @returns the response once its head has arrived. @throws Error of the network or the signal */
 export function sendRequest(
   url: URL,
-  { headers, body, ca, ...options }: HttpRequest,
+  { headers, body, ...options }: HttpRequest,
 ): Promise<IncomingMessage> {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   return new Promise((resolve, reject) => {
-    send(url, { ...options, ...(ca !== undefined && { ca }), headers: { ...headers, ...length } })
+    send(url, { ...options, headers: { ...headers, ...length } })
       .on('response', resolve)
       .on('error', reject)
       .end(body);

@@ -258,38 +258,30 @@ function toFields(options: Options): object {
   );
 }
 
+/** What is undefined is left out of JSON. */
 function toReceiver(options: Options): object {
   const { name, kind, stream, allow, allowAny, inactive, transform, ...limits } = options;
   return {
-    ...(name !== undefined && { name }),
-    ...(kind !== undefined && { kind }),
-    ...(stream !== undefined && { streamId: stream }),
-    ...(allow !== undefined && { allowedCidrs: allow }),
-    ...(allowAny === true && { allowedCidrs: [] }),
-    ...(inactive === true && { active: false }),
-    ...(transform !== undefined && { transform }),
-    ...(Object.keys(limits).length > 0 && { limits: toFields(limits) }),
+    name,
+    kind,
+    streamId: stream,
+    allowedCidrs: allowAny === true ? [] : allow,
+    active: inactive === true ? false : undefined,
+    transform,
+    limits: Object.keys(limits).length > 0 ? toFields(limits) : undefined,
   };
 }
 
 function toToken({ name, expiresAt, ...options }: Options, verb: string): object {
   const { receiver, scope, forAccount, allAccounts } = options;
-  const changed = toFields({
-    ...(name !== undefined && { name }),
-    ...(expiresAt !== undefined && { expiresAt }),
-  });
+  const changed = toFields({ name, expiresAt });
   if (verb === 'update') return changed;
   if (receiver !== undefined && (scope ?? forAccount ?? allAccounts) === undefined) {
     return { type: 'ingest', receiverId: receiver, ...changed };
   }
   if (receiver === undefined && scope !== undefined) {
     const accountIds = allAccounts === true ? [] : forAccount;
-    return {
-      type: 'access',
-      scopes: scope,
-      ...(accountIds !== undefined && { accountIds }),
-      ...changed,
-    };
+    return { type: 'access', scopes: scope, accountIds, ...changed };
   }
   throw new CommandError(
     'cannot choose the type of the token: give either --receiver, or --scope and its accounts',

@@ -47,7 +47,7 @@ export function addPreviewTransform(receiver: Command, terminal: Terminal): void
       const preview = await api.call<Preview>({
         method: 'POST',
         path: [...path, 'transform', 'preview'],
-        body: { ...(transform !== undefined && { transform }), samples },
+        body: { transform, samples },
       });
       return output.show(preview, () => describe(samples, preview));
     });

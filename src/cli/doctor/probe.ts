@@ -60,7 +60,7 @@ export async function probeTls(url: URL, ca: string | undefined): Promise<TlsFac
     host,
     port,
     ...(isIP(host) === 0 && { servername: host }),
-    ...(ca !== undefined && { ca }),
+    ca,
     ALPNProtocols: ['h2', 'http/1.1'],
     // Reports why a certificate is not trusted; no data is sent.
     rejectUnauthorized: false,

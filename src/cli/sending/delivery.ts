@@ -55,7 +55,7 @@ class DeliveryError extends Error {
 export function createIngestClient({ url, token, ca }: Target): IngestClient {
   const agent =
     url.protocol === 'https:'
-      ? new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca }) })
+      ? new HttpsAgent({ keepAlive: true, ca })
       : new HttpAgent({ keepAlive: true });
   return {
     async post(body, key, timeoutMs) {

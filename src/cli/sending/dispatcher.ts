@@ -14,65 +14,53 @@ interface Entry {
   isSettled: boolean;
 }
 
-export class Dispatcher {
-  readonly #options: DispatcherOptions;
-  readonly #inFlight = new Set<Promise<void>>();
-  /** In the order of sending, from the first that is not settled. */
-  readonly #entries: Entry[] = [];
-  #settledOffset = 0;
-  #ordered: Promise<void> = Promise.resolve();
-  #failure: unknown;
-  readonly #failed = new AbortController();
-
-  constructor(options: DispatcherOptions) {
-    this.#options = options;
-  }
-
+export interface Dispatcher {
   /** Aborted once a batch could not be delivered. */
-  get failed(): AbortSignal {
-    return this.#failed.signal;
-  }
-
+  readonly failed: AbortSignal;
   /** Every event before this byte of the source is settled. */
-  get settledOffset(): number {
-    return this.#settledOffset;
-  }
-
+  settledOffset(): number;
   /** Resolves once the batch is in flight, or after `stop`. @throws an earlier batch's failure */
-  async send(batch: Batch): Promise<void> {
-    const { maxInFlight, stop } = this.#options;
-    if (batch.isOrdered) await this.#ordered;
-    while (this.#inFlight.size >= maxInFlight) await Promise.race(this.#inFlight);
-    this.#throwIfFailed();
-    if (stop.aborted) return;
-    const entry = { endOffset: batch.events.at(-1)?.endOffset ?? 0, isSettled: false };
-    this.#entries.push(entry);
-    const run = this.#run(batch, entry).finally(() => this.#inFlight.delete(run));
-    this.#inFlight.add(run);
-    if (batch.isOrdered) this.#ordered = run;
-  }
-
+  send(batch: Batch): Promise<void>;
   /** Resolves once nothing is in flight. @throws a batch's failure */
-  async settle(): Promise<void> {
-    await Promise.all(this.#inFlight);
-    this.#throwIfFailed();
-  }
+  settle(): Promise<void>;
+}
 
-  async #run(batch: Batch, entry: Entry): Promise<void> {
+export function createDispatcher({ deliver, maxInFlight, stop }: DispatcherOptions): Dispatcher {
+  const inFlight = new Set<Promise<void>>();
+  /** In the order of sending, from the first that is not settled. */
+  const entries: Entry[] = [];
+  let settledOffset = 0;
+  let ordered: Promise<void> = Promise.resolve();
+  /** The reason is the first failure: later ones follow from it. */
+  const failed = new AbortController();
+
+  async function run(batch: Batch, entry: Entry): Promise<void> {
     try {
-      await this.#options.deliver(batch);
+      await deliver(batch);
       entry.isSettled = true;
-      while (this.#entries[0]?.isSettled) {
-        this.#settledOffset = this.#entries.shift()?.endOffset ?? 0;
-      }
+      while (entries[0]?.isSettled) settledOffset = entries.shift()?.endOffset ?? 0;
     } catch (error) {
-      // Later failures follow from the first.
-      if (!this.#failed.signal.aborted) this.#failure = error;
-      this.#failed.abort();
+      failed.abort(error);
     }
   }
 
-  #throwIfFailed(): void {
-    if (this.#failed.signal.aborted) throw this.#failure;
-  }
+  return {
+    failed: failed.signal,
+    settledOffset: () => settledOffset,
+    async send(batch) {
+      if (batch.isOrdered) await ordered;
+      while (inFlight.size >= maxInFlight) await Promise.race(inFlight);
+      failed.signal.throwIfAborted();
+      if (stop.aborted) return;
+      const entry = { endOffset: batch.events.at(-1)?.endOffset ?? 0, isSettled: false };
+      entries.push(entry);
+      const running = run(batch, entry).finally(() => inFlight.delete(running));
+      inFlight.add(running);
+      if (batch.isOrdered) ordered = running;
+    },
+    async settle() {
+      await Promise.all(inFlight);
+      failed.signal.throwIfAborted();
+    },
+  };
 }

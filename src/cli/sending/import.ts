@@ -119,7 +119,7 @@ async function importFile(
   const dispatcher = shipping.openDispatcher((batch, body) => toKey(file, batch, body));
   const work = () => pump(chunks, source, dispatcher, { ...limits, stop });
   if (!flags.resume) return work();
-  const save = () => writeProgress(file, Math.max(settledOffset, dispatcher.settledOffset));
+  const save = () => writeProgress(file, Math.max(settledOffset, dispatcher.settledOffset()));
   save();
   const timer = setInterval(save, saveProgressEveryMs);
   let isDone = false;

@@ -3,7 +3,7 @@ import { toError } from '../../std/error-text.ts';
 import type { Target } from '../connection.ts';
 import { CommandError, exitCodes, type Terminal, toSafeJson } from '../terminal.ts';
 import { createIngestClient, deliver, type DeliveryContext } from './delivery.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 import {
   openProgressLine,
   type SendProgress,
@@ -85,7 +85,7 @@ export function openShipping(
         stop: AbortSignal.any([terminal.signal, stop.signal]),
         giveUpAfterMs: flags.giveUpAfter * 1000,
       };
-      const dispatcher = new Dispatcher({
+      const dispatcher = createDispatcher({
         deliver: (batch) => deliver(batch, context),
         maxInFlight,
         stop: terminal.signal,
