@@ -25,11 +25,3 @@ export interface SeriesView {
   /** @param ids four words per id. @param at index of the id @param day of the sample (`toDay`). */
   look(ids: Uint32Array, at: number, day: number): SeriesState;
 }
-
-/** Every series is new: for requests without series, and tests. */
-export const blankSeriesView: SeriesView = {
-  streamId: '',
-  maxSeries: Number.MAX_SAFE_INTEGER,
-  scope: 0,
-  look: () => seriesState.new,
-};

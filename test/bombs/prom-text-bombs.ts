@@ -3,7 +3,7 @@
  * process, so that nothing else counts.
  */
 import { AppError } from '../../src/model/errors.ts';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 
 const maxEvents = 200_000;

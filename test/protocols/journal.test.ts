@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { configSchema } from '../../src/config/schema.ts';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
 import { readLogRows } from './read-log-rows.ts';
 import { dataField } from '../harness/journal-field.ts';

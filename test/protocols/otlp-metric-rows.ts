@@ -1,7 +1,7 @@
 /** Decodes OTLP metrics requests to rows with the labels of their series. */
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import type { Protocol } from '../../src/model/protocol.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { createOtlpMetrics } from '../../src/protocols/otlp/metrics/otlp-metrics.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 import { type MetricRows, readMetricRows } from './read-metric-rows.ts';

@@ -1,7 +1,8 @@
 /** Pushes text through the decoder of Prometheus' formats. */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/model/errors.ts';
-import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
+import type { SeriesView } from '../../src/model/series-view.ts';
 import { createPromTextDecoder, type TextFormat } from '../../src/protocols/prom-text/prom-text.ts';
 import { type LabelRow, type MetricRows, readMetricRows } from './read-metric-rows.ts';
 

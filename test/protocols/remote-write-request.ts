@@ -1,7 +1,8 @@
 /** Valid and invalid parts of remote_write requests, and a decoder with small limits. */
 import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
-import { blankSeriesView, type SeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
+import type { SeriesView } from '../../src/model/series-view.ts';
 import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
 import { encodeMessage } from './prompb-schema.ts';
 import { type MetricRows, readMetricRows } from './read-metric-rows.ts';

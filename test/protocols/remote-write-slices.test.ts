@@ -13,7 +13,7 @@ import { until } from '../harness/until.ts';
 import { readMetricRows } from './read-metric-rows.ts';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
 
 const labelLimits = { maxLabels: 64, maxLabelNameLength: 1024, maxLabelValueLength: 8192 };

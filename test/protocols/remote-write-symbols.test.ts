@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
 import { createRandom } from '../../test/harness/random.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';

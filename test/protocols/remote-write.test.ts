@@ -8,7 +8,7 @@ import { inflate } from '../../src/admission/inflate.ts';
 import type { MemoryLease } from '../../src/admission/port.ts';
 import { AppError } from '../../src/model/errors.ts';
 import type { RequestHeaders } from '../../src/model/request.ts';
-import { blankSeriesView } from '../../src/model/series-view.ts';
+import { blankSeriesView } from '../harness/blank-series-view.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { createRemoteWrite } from '../../src/protocols/remote-write/remote-write.ts';
 import { problemJson, toProblem } from '../../src/server/errors.ts';

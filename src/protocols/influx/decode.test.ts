@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
-import { blankSeriesView, seriesState, type SeriesView } from '../../model/series-view.ts';
+import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
+import { seriesState, type SeriesView } from '../../model/series-view.ts';
 import { readMetricRows } from '../../../test/protocols/read-metric-rows.ts';
 import { createInflux } from './influx.ts';
 

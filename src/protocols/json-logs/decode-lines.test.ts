@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
+import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
 import { openTolerantEvents } from './event-source.ts';

@@ -9,7 +9,7 @@ import {
   type ContentCoding,
   type Protocol,
 } from '../../model/protocol.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
+import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
 import { frame } from './grpc-message.ts';
 import { createOtlpGrpc, createOtlpHttp } from './otlp-logs.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configSchema } from '../../config/schema.ts';
 import { type BodyFormat, capsOf } from '../../model/protocol.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
+import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
 import { createPromText } from './prom-text.ts';
 
 const protocol = createPromText(configSchema.parse({ ingest: { promTextMaxBodyBytes: 1000 } }));

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
 import { type MetricRows, readMetricRows } from '../../../test/protocols/read-metric-rows.ts';
 import { AppError } from '../../model/errors.ts';
-import { blankSeriesView } from '../../model/series-view.ts';
+import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
 import { createRemoteWriteDecoders } from './decoders.ts';
 
 const labelLimits = { maxLabels: 6, maxLabelNameLength: 10, maxLabelValueLength: 10 };

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { encode as pack, ExtData } from '@msgpack/msgpack';
 import { configSchema } from '../../../config/schema.ts';
-import { blankSeriesView } from '../../../model/series-view.ts';
+import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { chunkOf } from './entries.ts';
 import { createForward } from './forward.ts';

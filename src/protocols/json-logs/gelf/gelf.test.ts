@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configSchema } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
-import { blankSeriesView } from '../../../model/series-view.ts';
+import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { createGelf } from './gelf.ts';
 

@@ -6,7 +6,7 @@ import { configSchema } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
 import type { BodyFormat } from '../../../model/protocol.ts';
-import { blankSeriesView } from '../../../model/series-view.ts';
+import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
 import { lokiJson, lokiProtobuf, type LokiStream } from '../../../../test/protocols/loki-push.ts';
 import { bytesField, text } from '../../../../test/harness/proto-wire.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';

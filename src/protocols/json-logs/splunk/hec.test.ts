@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { configSchema } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type { Problem, Protocol } from '../../../model/protocol.ts';
-import { blankSeriesView } from '../../../model/series-view.ts';
+import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { createSplunkHec } from './hec.ts';
 
