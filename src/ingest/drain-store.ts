@@ -37,12 +37,41 @@ type Mode = Parameters<Store['insert']>[2];
  */
 export type Outcome = 'done' | 'left';
 
-export async function storeTaken(parts: DrainParts, taken: Taken): Promise<Outcome> {
+/** @param begun the insert of all batches, if it has begun */
+export async function storeTaken(
+  parts: DrainParts,
+  taken: Taken,
+  begun?: BegunInsert,
+): Promise<Outcome> {
   const mode = taken.suspect ? 'missing' : 'all';
   for (const [layout, batches] of Map.groupBy(taken.batches, (batch) => batch.layout)) {
-    if ((await storeBatches(parts, { layout, batches, mode })) === 'left') return 'left';
+    if ((await storeBatches(parts, { layout, batches, mode }, begun)) === 'left') return 'left';
   }
   return 'done';
+}
+
+export interface BegunInsert {
+  readonly failure: Promise<StoreInsertError | undefined>;
+  readonly hasFailed: boolean;
+}
+
+/**
+ * Begins to insert batches while others are being stored; `storeTaken` sees to the rest.
+ * @returns undefined for those that must wait: suspect ones, and metrics, since labels of series
+ *   are stored before their samples
+ */
+export function beginInsert(
+  parts: DrainParts,
+  { batches, suspect }: Taken,
+): BegunInsert | undefined {
+  const layout = 'logs/1';
+  if (suspect || batches.some((batch) => batch.layout !== layout)) return undefined;
+  const failure = tryInsert(parts, { layout, batches, mode: 'all' });
+  const begun = { failure, hasFailed: false };
+  void failure.then((error) => {
+    begun.hasFailed = error !== undefined;
+  });
+  return begun;
 }
 
 interface Insert {
@@ -51,12 +80,18 @@ interface Insert {
   readonly mode: Mode;
 }
 
-async function storeBatches(parts: DrainParts, insert: Insert): Promise<Outcome> {
+async function storeBatches(
+  parts: DrainParts,
+  insert: Insert,
+  begun: BegunInsert | undefined,
+): Promise<Outcome> {
   const { layout, batches } = insert;
   let { mode } = insert;
   let refusals = 0;
-  for (let attempt = 1; !parts.closing.aborted; attempt++) {
-    const failed = await tryInsert(parts, { layout, batches, mode });
+  let inFlight = begun?.failure;
+  for (let attempt = 1; inFlight !== undefined || !parts.closing.aborted; attempt++) {
+    const failed = await (inFlight ?? tryInsert(parts, { layout, batches, mode }));
+    inFlight = undefined;
     if (failed === undefined) return 'done';
     const { failure } = failed;
     parts.telemetry.insertFailed({ failure, batches: batches.length, attempt, error: failed });
@@ -107,7 +142,8 @@ async function storeHalves(
 ): Promise<Outcome> {
   const middle = Math.ceil(batches.length / 2);
   for (const half of [batches.slice(0, middle), batches.slice(middle)]) {
-    const outcome = await storeBatches(parts, { layout, batches: half, mode: 'missing' });
+    const insert: Insert = { layout, batches: half, mode: 'missing' };
+    const outcome = await storeBatches(parts, insert, undefined);
     if (outcome === 'left') return 'left';
   }
   return 'done';

@@ -4,7 +4,10 @@
  */
 import type { Taken, TakeLimits } from '../queue/port.ts';
 import {
+  beginInsert,
+  type BegunInsert,
   type DrainParts,
+  type Outcome,
   pause,
   type RetryOptions,
   settle,
@@ -22,6 +25,11 @@ export interface DrainOptions {
   readonly pace: PaceOptions;
   /** Number of drains that share the load. */
   readonly drains: number;
+  /**
+   * Whether the next logs are sent while the store inserts others. For a store that inserts one
+   * after the other, and that this drain alone writes to.
+   */
+  readonly sendsAhead: boolean;
   readonly retry: RetryOptions;
   /** How long `close` waits for an insert in flight. */
   readonly closeGraceMs: number;
@@ -32,6 +40,7 @@ export const defaultDrainOptions: DrainOptions = {
   maxBytes: 32 * 1024 * 1024,
   pace: { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 },
   drains: 1,
+  sendsAhead: false,
   retry: { firstPauseMs: 100, maxPauseMs: 5000, attemptsPerBatch: 3 },
   closeGraceMs: 10_000,
 };
@@ -71,35 +80,87 @@ export function openDrain(
 async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   const pace = new DrainPace(shareOf(options.pace, options.drains));
   let isPastSettled = false;
+  /** What was taken before. */
+  let before: Storing = { size: nothing, outcome: Promise.resolve('done') };
   while (!parts.closing.aborted) {
-    await untilDueOrFull(parts, options, pace.dueMs);
+    await untilDueOrFull(parts, options, { dueMs: pace.dueMs, taken: () => before.size });
     const taken = await takeUntilClosed(parts, options);
-    if (taken === undefined) return;
+    if (taken === undefined) break;
+    const size = sizeOf(taken);
+    pace.began(performance.now(), size.rows);
+    const mayBegin = options.sendsAhead && before.begun?.hasFailed !== true;
+    const begun = mayBegin ? beginInsert(parts, taken) : undefined;
+    if ((await before.outcome) === 'left') {
+      await begun?.failure;
+      return;
+    }
     // Inserts of an earlier process may still be in flight.
     if (taken.suspect && !isPastSettled) {
       if ((await settle(parts)) === 'left') return;
       isPastSettled = true;
     }
-    pace.began(
-      performance.now(),
-      taken.batches.reduce((rows, batch) => rows + batch.rows, 0),
-    );
-    if ((await storeTaken(parts, taken)) === 'left') return;
-    await release(parts, taken);
+    before = storeAndRelease(parts, taken, { size, begun });
+    if (!options.sendsAhead && (await before.outcome) === 'left') return;
   }
+  await before.outcome;
+}
+
+interface Size {
+  readonly rows: number;
+  /** Of payloads. */
+  readonly bytes: number;
+}
+
+const nothing: Size = { rows: 0, bytes: 0 };
+
+function sizeOf({ batches }: Taken): Size {
+  return batches.reduce(
+    ({ rows, bytes }, batch) => ({ rows: rows + batch.rows, bytes: bytes + batch.payload.length }),
+    nothing,
+  );
+}
+
+/** Batches that are being stored. */
+interface Storing {
+  /** Nothing once they are released. */
+  size: Size;
+  readonly begun?: BegunInsert | undefined;
+  readonly outcome: Promise<Outcome>;
+}
+
+function storeAndRelease(
+  parts: DrainParts,
+  taken: Taken,
+  { size, begun }: Pick<Storing, 'size' | 'begun'>,
+): Storing {
+  const store = async () => {
+    const outcome = await storeTaken(parts, taken, begun);
+    if (outcome === 'done') await release(parts, taken);
+    storing.size = nothing;
+    return outcome;
+  };
+  const storing: Storing = { size, begun, outcome: store() };
+  return storing;
+}
+
+interface Due {
+  readonly dueMs: number;
+  /** Of the backlog, what is taken. */
+  readonly taken: () => Size;
 }
 
 /** Waits until the next insert is due or full. */
 async function untilDueOrFull(
   { shard, closing }: DrainParts,
   { maxRows, maxBytes }: DrainOptions,
-  dueMs: number,
+  { dueMs, taken }: Due,
 ): Promise<void> {
   for (;;) {
     const leftMs = dueMs - performance.now();
     if (leftMs <= 0 || closing.aborted) return;
     const { rows, bytes } = shard.backlog();
-    if (rows >= maxRows || bytes >= maxBytes) return;
+    const own = taken();
+    if (rows - own.rows >= maxRows || bytes - own.bytes >= maxBytes) return;
     await sleepUnlessClosing(Math.min(leftMs, backlogIntervalMs), closing);
   }
 }

@@ -95,7 +95,7 @@ export interface Shard {
   /**
    * Records durably that all batches up to the last of these are done, then frees their space and
    * their payloads.
-   * @param batches the last ones taken and not yet released, in order; at least one
+   * @param batches the first ones taken and not yet released, in order; at least one
    */
   release(batches: readonly StampedBatch[]): Promise<void>;
 

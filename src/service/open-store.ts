@@ -61,6 +61,7 @@ export async function openWriter(
   await queue.bindStore(await store.identity());
   const telemetry = createDrainEvents(instruments);
   const drains = config.queue.urls.length === 0 ? 1 : config.queue.shards;
+  const sendsAhead = rolesOf(config).has('engine') && config.queue.urls.length === 0;
   const openHousekeeping = () => {
     const options = toHousekeepingOptions(config);
     const streams = () => directory.listAllStreams();
@@ -69,7 +70,10 @@ export async function openWriter(
   };
   const work = queue.work((shard: Shard) => {
     const housekeeping = shard.isFirst ? openHousekeeping() : undefined;
-    const drain = openDrain({ shard, queue, store, telemetry }, { ...config.drain, drains });
+    const drain = openDrain(
+      { shard, queue, store, telemetry },
+      { ...config.drain, drains, sendsAhead },
+    );
     return {
       ended: drain.ended,
       async close() {

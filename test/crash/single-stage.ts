@@ -29,7 +29,8 @@ export async function openSingleStage(options: SingleStageOptions = {}): Promise
   const allFlags = [...flags];
   const service = await startService({
     flags: allFlags,
-    env: { ...clock?.env },
+    // Full at once, so that the next is sent while one is inserted.
+    env: { WEIR_DRAIN_MAX_ROWS: '200', ...clock?.env },
     expectedErrors: [...engine, ...reads, ...workers],
   });
   // The first run creates the receiver.

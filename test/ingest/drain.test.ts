@@ -1,6 +1,7 @@
 /** The drain between a queue on a simulated disk and a failing store: each row exactly once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import {
   type Drain,
@@ -69,10 +70,11 @@ test('stores each row exactly once, whatever the store answers', async (t) => {
     const store = new FakeStore(random);
     store.faults = { lostAnswer: 0.2, unavailable: 0.2, fenceFails: 0.3, badPrefix: '!' };
     let fs = new SimulatedFileSystem(random);
+    const options = { ...hasty, sendsAhead: random.chance(0.5) };
     let rows = 0;
     for (let life = 0; life < 3; life++) {
       const queue = await openQueue(fs);
-      const drain = startDrain(queue, store);
+      const drain = startDrain(queue, store, options);
       const batches = random.below(15);
       for (let batch = 0; batch < batches; batch++) rows += await appendSome(queue, random);
       if (life === 2) await until(() => queue.status().batches === 0);
@@ -156,6 +158,81 @@ test('batches that arrive during an insert share the next', async () => {
     store.inserts.map(({ rows }) => rows),
     [first, rest],
   );
+  await drain.close();
+});
+
+test('logs are sent while the store inserts others, and released in order', async () => {
+  const random = new Random(12);
+  const store = new FakeStore(random);
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const answers = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  let asked = 0;
+  const slow = {
+    ...store.asStore(),
+    insert: async (...args: Parameters<FakeStore['insert']>) => {
+      const answer = answers[asked++]!;
+      await store.insert(...args);
+      await answer.promise;
+    },
+  };
+  const telemetry = createDrainEvents(createInstruments('silent'));
+  const options = { ...hasty, maxRows: 1, sendsAhead: true };
+  const drain = queue.work((shard) => openDrain({ shard, queue, store: slow, telemetry }, options));
+  let rows = 0;
+  for (let batch = 0; batch < 3; batch++) rows += await appendSome(queue, random);
+  await until(() => asked === 2);
+  answers[1]!.resolve();
+  await setTimeout(50);
+  assert.equal(asked, 2, 'a third waits for the first');
+  assert.equal(queue.status().batches, 3, 'the second is not released before the first');
+  answers[0]!.resolve();
+  await until(() => asked === 3);
+  answers[2]!.resolve();
+  await until(() => queue.status().batches === 0);
+  assertOnce(store, rows);
+  await drain.close();
+});
+
+test('what is being stored does not make the next insert full', async () => {
+  const random = new Random(14);
+  const store = new FakeStore(random);
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.mayAnswer = promise;
+  const append = (rows: number) =>
+    queue.append({ layout: 'logs/1', rows, payload: Buffer.from('x') }, owner);
+  await append(20);
+  const pace = { minIntervalMs: 600_000, maxIntervalMs: 600_000, heavyRowsPerSecond: 1 };
+  const drain = startDrain(queue, store, { ...hasty, maxRows: 20, pace, sendsAhead: true });
+  await until(() => store.inserts.length === 1);
+  await append(5);
+  await setTimeout(50);
+  assert.equal(store.inserts.length, 1);
+  await append(15);
+  await until(() => store.inserts.length === 2);
+  assert.deepEqual(
+    store.inserts.map(({ rows }) => rows),
+    [20, 20],
+  );
+  resolve();
+  await drain.close();
+});
+
+test('metrics wait for those before them', async () => {
+  const random = new Random(13);
+  const store = new FakeStore(random);
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.mayAnswer = promise;
+  const drain = startDrain(queue, store, { ...hasty, maxRows: 1, sendsAhead: true });
+  for (let batch = 0; batch < 2; batch++) {
+    await queue.append({ layout: 'metrics/1', rows: 1, payload: Buffer.from('x') }, owner);
+  }
+  await until(() => store.inserts.length === 1);
+  await setTimeout(50);
+  assert.equal(store.inserts.length, 1);
+  resolve();
+  await until(() => store.inserts.length === 2);
   await drain.close();
 });
 

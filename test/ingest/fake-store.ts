@@ -22,7 +22,7 @@ export class FakeStore implements Insert {
   isAway = false;
   /** The response waits for this, after the rows are stored. */
   mayAnswer = Promise.resolve();
-  /** Inserts sent while an earlier one might still land. */
+  /** Inserts sent while an earlier one of the same rows might still land. */
   insertsOverLoose = 0;
   readonly #random: Random;
   /** Inserts of unknown outcome: they may land until the next fence. */
@@ -37,7 +37,9 @@ export class FakeStore implements Insert {
     batches: readonly StampedBatch[],
     mode: 'all' | 'missing',
   ): Promise<void> {
-    if (this.#loose.length > 0) this.insertsOverLoose++;
+    const wanted = new Set(batches.flatMap(rowsOf));
+    const isOverLoose = this.#loose.some(({ rows }) => rows.some((row) => wanted.has(row)));
+    if (isOverLoose) this.insertsOverLoose++;
     await this.#pass();
     if (this.isAway) throw new StoreInsertError('unavailable', 'away');
     const rows = batches.flatMap(rowsOf).filter((row) => mode === 'all' || !this.rows.has(row));
