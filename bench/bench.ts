@@ -10,7 +10,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../scripts/script-options.ts';
 import { type Service, startService } from '../test/harness/service.ts';
 import { measureEngineAlone } from './ceiling-engine.ts';
 import { createCorpus } from './corpus.ts';
@@ -27,27 +27,25 @@ import { measureSampleBytes } from './sample-bytes.ts';
 import { diskBytes, drained, indexed } from './service-gauge.ts';
 import { measureWaysIn } from './ways-in.ts';
 
-const { values } = parseArgs({
-  options: {
-    rows: { type: 'string' },
-    seconds: { type: 'string' },
-    rate: { type: 'string', default: '150000' },
-    seed: { type: 'string', default: '1' },
-    quick: { type: 'boolean', default: false },
-    scaled: { type: 'boolean', default: false },
-    fairness: { type: 'boolean', default: false },
-    contention: { type: 'boolean', default: false },
-    peers: { type: 'boolean', default: false },
-    ways: { type: 'boolean', default: false },
-    questions: { type: 'boolean', default: false },
-    corpus: { type: 'string', default: 'services' },
-    'victoria-logs': { type: 'string' },
-    'victoria-metrics': { type: 'string' },
-    prometheus: { type: 'string' },
-    write: { type: 'boolean', default: false },
-    compare: { type: 'string' },
-    rounds: { type: 'string', default: '2' },
-  },
+const values = parseOptions(import.meta.url, {
+  rows: { type: 'string' },
+  seconds: { type: 'string' },
+  rate: { type: 'string', default: '150000' },
+  seed: { type: 'string', default: '1' },
+  quick: { type: 'boolean', default: false },
+  scaled: { type: 'boolean', default: false },
+  fairness: { type: 'boolean', default: false },
+  contention: { type: 'boolean', default: false },
+  peers: { type: 'boolean', default: false },
+  ways: { type: 'boolean', default: false },
+  questions: { type: 'boolean', default: false },
+  corpus: { type: 'string', default: 'services' },
+  'victoria-logs': { type: 'string' },
+  'victoria-metrics': { type: 'string' },
+  prometheus: { type: 'string' },
+  write: { type: 'boolean', default: false },
+  compare: { type: 'string' },
+  rounds: { type: 'string', default: '2' },
 });
 const rows = Number(values.rows ?? (values.quick ? 300_000 : 10_000_000));
 const seconds = Number(values.seconds ?? (values.quick ? 5 : 60));

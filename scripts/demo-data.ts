@@ -4,16 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseOptions } from './script-options.ts';
 import { type DemoTarget, sendDay } from './demo-data/send.ts';
 
-const { values } = parseArgs({
-  options: {
-    data: { type: 'string', default: process.env['WEIR_DATA'] ?? 'data' },
-    seed: { type: 'string', default: '1' },
-    hours: { type: 'string', default: '24' },
-    requests: { type: 'string', default: '8000' },
-  },
+const values = parseOptions(import.meta.url, {
+  data: { type: 'string', default: process.env['WEIR_DATA'] ?? 'data' },
+  seed: { type: 'string', default: '1' },
+  hours: { type: 'string', default: '24' },
+  requests: { type: 'string', default: '8000' },
 });
 
 const startedAt = performance.now();

@@ -5,15 +5,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { parseOptions } from '../../scripts/script-options.ts';
 import type { Page } from 'playwright-core';
 import { type Explorer, startExplorer } from '../../test/explorer/explorer.ts';
 import { until } from '../../test/harness/until.ts';
 import { type Percentiles, percentilesOf } from '../percentiles.ts';
 import { type FrameFigures, installMeter, measureFrames } from './frames.ts';
 
-const { values } = parseArgs({ options: { rows: { type: 'string', default: '100000' } } });
+const values = parseOptions(import.meta.url, { rows: { type: 'string', default: '100000' } });
 const rows = Number(values.rows);
 const viewport = { width: 1280, height: 800 };
 

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../../scripts/script-options.ts';
 import { createRandom } from '../harness/random.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { runCrashTest } from './run.ts';
@@ -16,16 +16,14 @@ import type { Stage } from './stage.ts';
 import { addUp, readSlices, toFailedSlice, toSlice, writeSlices } from './sums.ts';
 import { openWorkersStage } from './workers-stage.ts';
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '100' },
-    slice: { type: 'string', default: '100' },
-    seed: { type: 'string' },
-    set: { type: 'string', default: 'single' },
-    workers: { type: 'string', default: '1' },
-    minutes: { type: 'string', default: '100000' },
-    ledger: { type: 'string' },
-  },
+const values = parseOptions(import.meta.url, {
+  kills: { type: 'string', default: '100' },
+  slice: { type: 'string', default: '100' },
+  seed: { type: 'string' },
+  set: { type: 'string', default: 'single' },
+  workers: { type: 'string', default: '1' },
+  minutes: { type: 'string', default: '100000' },
+  ledger: { type: 'string' },
 });
 /** Consecutive slices without a verdict. */
 const maxFailures = 3;

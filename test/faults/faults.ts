@@ -4,23 +4,21 @@
  * root). Prints Markdown tables. Exits with 1 on unreported damage, or on any loss by a full or
  * failing disk.
  */
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../../scripts/script-options.ts';
 import { createRandom } from '../harness/random.ts';
 import { whyNoCutDisk } from '../power/cut-disk.ts';
 import { runDamages } from './damage-table.ts';
 import { runDiskFaults } from './disk-table.ts';
 
-const { values } = parseArgs({
-  options: {
-    /** Maximum of damage cases; 0 = none. */
-    sample: { type: 'string', default: '1000' },
-    match: { type: 'string', default: '' },
-    /** Rounds of disk faults; 0 = none. */
-    rounds: { type: 'string', default: '1' },
-    /** Part of the names of disk faults, such as `engine full`. */
-    disk: { type: 'string', default: '' },
-    seed: { type: 'string', default: '1' },
-  },
+const values = parseOptions(import.meta.url, {
+  /** Maximum of damage cases; 0 = none. */
+  sample: { type: 'string', default: '1000' },
+  match: { type: 'string', default: '' },
+  /** Rounds of disk faults; 0 = none. */
+  rounds: { type: 'string', default: '1' },
+  /** Part of the names of disk faults, such as `engine full`. */
+  disk: { type: 'string', default: '' },
+  seed: { type: 'string', default: '1' },
 });
 const seed = Number(values.seed);
 const say = (row: string) => console.log(row);

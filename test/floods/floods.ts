@@ -4,7 +4,7 @@
  * was broken.
  */
 import assert from 'node:assert/strict';
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../../scripts/script-options.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { type LogPage, type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
@@ -12,13 +12,11 @@ import { attacks } from './attacks.ts';
 import { faultsOf, nameOf, toTable, type Verdict } from './report.ts';
 import { type Flood, gatewayBytes, runFlood } from './run-flood.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '8' },
-    only: { type: 'string', default: '' },
-    workers: { type: 'string', default: '1' },
-    'max-p99-ms': { type: 'string', default: '1000' },
-  },
+const values = parseOptions(import.meta.url, {
+  seconds: { type: 'string', default: '8' },
+  only: { type: 'string', default: '' },
+  workers: { type: 'string', default: '1' },
+  'max-p99-ms': { type: 'string', default: '1000' },
 });
 
 const { maxInFlightBytes } = configSchema.parse({}).ingest;

@@ -2,18 +2,16 @@
  * `npm run fuzz -- --seconds N --seed S --protocol P`: fuzzes every decoder, or one, until the time
  * is up or a rule breaks; the input becomes a fixture.
  */
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../../scripts/script-options.ts';
 import { fixtureDirectory, writeFixture } from './fixture.ts';
 import { fuzz } from './fuzz-run.ts';
 import { subjects } from './subjects.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string' },
-    protocol: { type: 'string' },
-    into: { type: 'string', default: fixtureDirectory },
-  },
+const values = parseOptions(import.meta.url, {
+  seconds: { type: 'string', default: '60' },
+  seed: { type: 'string' },
+  protocol: { type: 'string' },
+  into: { type: 'string', default: fixtureDirectory },
 });
 const { protocol, into } = values;
 const seconds = Number(values.seconds);

@@ -4,19 +4,17 @@
  * and LazyFS with the path of its binary in LAZYFS. Needs Linux and root; otherwise it prints why
  * and exits with 0, or with 1 if WEIR_TEST_SERVERS is `required`.
  */
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../../scripts/script-options.ts';
 import { runCrashTest } from '../crash/run.ts';
 import { createRandom } from '../harness/random.ts';
 import { type FileSystemName, whyNoCutDisk } from './cut-disk.ts';
 import { openPowerStage } from './power-stage.ts';
 
-const { values } = parseArgs({
-  options: {
-    cuts: { type: 'string', default: '20' },
-    seed: { type: 'string' },
-    fs: { type: 'string', default: 'ext4' },
-    workers: { type: 'string', default: '1' },
-  },
+const values = parseOptions(import.meta.url, {
+  cuts: { type: 'string', default: '20' },
+  seed: { type: 'string' },
+  fs: { type: 'string', default: 'ext4' },
+  workers: { type: 'string', default: '1' },
 });
 const cuts = Number(values.cuts);
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
