@@ -188,6 +188,24 @@ const bulkByKey: Wire = {
     }),
 };
 
+const { encodePartlyBad: _bulkPartlyBad, partlyBadStatus: _bulkPartlyStatus, ...wholeBulk } = bulk;
+const document: Wire = {
+  ...wholeBulk,
+  name: 'Elasticsearch, one document',
+  protocol: 'elasticsearch_document',
+  headers: { 'Content-Type': 'application/json' },
+  successStatus: 201,
+  strangeHeaders: [
+    { 'Content-Type': 'application/x-ndjson' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'br' },
+    {},
+  ],
+  malformed: Buffer.from('{"message":'),
+  encode: (mark) => Buffer.from(JSON.stringify({ message: mark }, null, 2)),
+  hasOneRecord: true,
+  ...overHttp('elasticsearch/logs-a-default/_doc'),
+};
+
 const hec: Wire = {
   ...jsonLogs,
   name: 'Splunk HEC, events',
@@ -255,6 +273,7 @@ export const logWires: readonly Wire[] = [
   gelf,
   bulk,
   bulkByKey,
+  document,
   hec,
   hecRaw,
   journal,

@@ -20,6 +20,8 @@ export interface Wire {
   /** One valid and one invalid record; absent when requests are accepted as a whole. */
   encodePartlyBad?(mark: string): Buffer;
   readonly partlyBadStatus?: number;
+  /** A body has one record, whatever is asked of `encode`. */
+  readonly hasOneRecord?: true;
   /** Bodies may have any size: they are stored in steps. */
   readonly isStoredInSteps?: true;
   send(service: Service, outgoing: Outgoing): Promise<Incoming>;

@@ -126,7 +126,7 @@ function checkRefusal(error: AppError, { protocol, format }: Wire): void {
 function checkReply(batch: Batch, { protocol, format }: Wire): void {
   const { status, contentType, body } = protocol.reply(batch, format);
   const isPartlyRefused = batch.rejectedCount > 0 && status === 400;
-  assert.ok([200, 202, 204].includes(status) || isPartlyRefused, `the answer is ${status}`);
+  assert.ok([200, 201, 202, 204].includes(status) || isPartlyRefused, `the answer is ${status}`);
   if (contentType === 'application/json') JSON.parse(String(body));
 }
 

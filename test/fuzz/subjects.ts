@@ -115,6 +115,11 @@ export const batchSubjects: readonly BatchSubject[] = [
     takesAnything: true,
   }),
   batches('elasticsearch', 'application/x-ndjson', ndjson(bulkOf)),
+  batches(
+    'elasticsearch_document',
+    'application/json',
+    ofText(jsonWords, (random) => ndjsonOf(jsonLogs(random, 1))),
+  ),
   batches('splunk_hec', 'application/json', ndjson(hecOf)),
   batches('forward', 'application/msgpack', { create: forwardMessages, damage: damageBytes }),
   batches('journal', 'application/vnd.fdo.journal', ofText(journalWords, journalEntries)),
