@@ -5,6 +5,7 @@ import { notifierKinds } from '../model/rules.ts';
 import type { Method } from './api.ts';
 import { cleared, collect, toInteger, toLevels, toLimit, toTime } from './arguments.ts';
 import { addTokenRecover } from './directory.ts';
+import { toId, withIds } from './names.ts';
 import { openSession } from './session.ts';
 import { CommandError, exitCodes, type Terminal } from './terminal.ts';
 import { addPreviewTransform, toTransform } from './transform.ts';
@@ -74,7 +75,7 @@ const resources: Readonly<Record<string, Resource>> = {
     examples: `
   weir account create acme --events-per-second 5000
   weir account list
-  weir account update <account-id> --events-per-second unlimited`,
+  weir account update acme --events-per-second unlimited`,
     columns: ['accountId', 'name', 'eventsPerSecond', 'createdAt'],
     commands: {
       create: 'create an account (scope operator)',
@@ -88,9 +89,9 @@ const resources: Readonly<Record<string, Resource>> = {
   stream: {
     examples: `
   weir stream create checkout --retention-days 30
-  weir stream update <stream-id> --retention-days 400 --downsampling 30d:5m,180d:1h
+  weir stream update checkout --retention-days 400 --downsampling 30d:5m,180d:1h
   weir stream list
-  weir stream delete-data <stream-id>`,
+  weir stream delete-data checkout`,
     columns: ['streamId', 'name', 'retentionDays', 'downsampling', 'createdAt'],
     commands: {
       create: 'create a stream',
@@ -104,9 +105,9 @@ const resources: Readonly<Record<string, Resource>> = {
   },
   receiver: {
     examples: `
-  weir receiver create checkout --kind http_json --stream <stream-id>
-  weir receiver update <receiver-id> --events-per-second 1000 --allow 10.0.0.0/8
-  weir receiver deactivate <receiver-id>`,
+  weir receiver create checkout --kind http_json --stream checkout
+  weir receiver update checkout --events-per-second 1000 --allow 10.0.0.0/8
+  weir receiver deactivate checkout`,
     columns: ['receiverId', 'name', 'kind', 'active', 'streamId'],
     commands: {
       create: 'create a receiver and print its URL',
@@ -123,13 +124,13 @@ const resources: Readonly<Record<string, Resource>> = {
         option('--kind <kind>', 'protocol that it accepts')
           .choices(receiverKinds)
           .makeOptionMandatory(),
-        option('--stream <stream-id>', 'stream that it feeds').makeOptionMandatory(),
+        option('--stream <stream>', 'name or id of the stream that it feeds').makeOptionMandatory(),
         option('--inactive', 'refuse data until it is activated'),
       ],
       update: [
         ...receiverSettings,
         rename,
-        option('--stream <stream-id>', 'stream that it feeds from now on'),
+        option('--stream <stream>', 'name or id of the stream that it feeds from now on'),
         option('--allow-any', 'allow any address').conflicts('allow'),
       ],
     },
@@ -137,9 +138,9 @@ const resources: Readonly<Record<string, Resource>> = {
   },
   token: {
     examples: `
-  weir token create checkout --receiver <receiver-id>
+  weir token create checkout --receiver checkout
   weir token create grafana --scope logs:read --scope analytics:read --expires-at 2028-01-01
-  weir token rotate <token-id>`,
+  weir token rotate checkout`,
     columns: 'tokenId name type scopes allAccounts expiresAt revokedAt lastUsedAt'.split(' '),
     commands: {
       create: 'create a token for a receiver (--receiver) or for reading and managing (--scope)',
@@ -152,7 +153,7 @@ const resources: Readonly<Record<string, Resource>> = {
     },
     options: {
       create: [
-        option('--receiver <receiver-id>', 'receiver that it may send to'),
+        option('--receiver <receiver>', 'name or id of the receiver that it may send to'),
         option('--scope <scope>', `${accessScopes.join(', ')}; repeat it for more`, collect),
         option('--for-account <uuid>', 'account that it grants; repeat it for more', collect),
         option('--all-accounts', 'grant every account (with --scope operator)').conflicts(
@@ -168,7 +169,7 @@ const resources: Readonly<Record<string, Resource>> = {
     examples: `
   weir notifier create on-call --kind alertmanager --endpoint https://alerts.example.com:9093
   weir notifier create chat --kind webhook --endpoint https://hooks.example.com/x --secret s3cret
-  weir notifier delete <notifier-id>`,
+  weir notifier delete chat`,
     columns: ['notifierId', 'name', 'kind', 'url', 'createdAt'],
     commands: {
       create: 'create a notifier',
@@ -189,8 +190,8 @@ const resources: Readonly<Record<string, Resource>> = {
   view: {
     examples: `
   weir view list
-  weir view show <view-id>
-  weir view delete <view-id>`,
+  weir view show "slow checkouts"
+  weir view delete "slow checkouts"`,
     columns: ['viewId', 'name', 'query', 'updatedAt'],
     commands: {
       list: "list the account's saved views",
@@ -226,15 +227,16 @@ export function define(command: Command, terminal: Terminal): void {
 function addVerb(command: Command, resource: Resource, terminal: Terminal): void {
   const name = command.parent!.name();
   const { method, takes, below, body } = verbs[command.name()]!;
-  if (takes !== undefined) command.argument(takes === 'name' ? '<name>' : `<${name}-id>`);
+  if (takes === 'name') command.argument('<name>');
+  if (takes === 'id') command.argument(`<${name}>`, 'its name or id');
   const options = resource.options?.[command.name()] ?? [];
   for (const each of options) command.addOption(each);
   const { toBody = toFields } = resource;
   command.action(async (...given: unknown[]) => {
     const { api, output } = openSession(command, terminal);
-    const id = takes === 'id' ? [String(given[0])] : [];
     const named = takes === 'name' ? { name: given[0] } : {};
-    const fields = { ...command.opts(), ...named };
+    const fields = await withIds(api, { ...command.opts<Options>(), ...named });
+    const id = takes === 'id' ? [await toId(api, name, String(given[0]))] : [];
     const response = await api.call<Record<string, object[]>>({
       method,
       path: [`${name}s`, ...id, ...(below === undefined ? [] : [below])],

@@ -6,6 +6,7 @@ import { messageOf } from '../std/error-text.ts';
 import type { Api } from './api.ts';
 import { instantHelp, toInstant } from './reading/instant.ts';
 import { toMillis } from './reading/query.ts';
+import { toId } from './names.ts';
 import { openSession } from './session.ts';
 import { CommandError, type Terminal } from './terminal.ts';
 
@@ -13,11 +14,11 @@ const examples = `
 Examples:
   weir rules check rules.yaml
   weir rules preview rules.yaml --since 6h
-  weir rules apply rules.yaml --stream <stream-id>
+  weir rules apply rules.yaml --stream shop
   weir rules list
-  weir rules show --stream <stream-id> > rules.yaml
+  weir rules show --stream shop > rules.yaml
   weir rules show checkout
-  weir rules delete checkout --stream <stream-id>`;
+  weir rules delete checkout --stream shop`;
 
 const columns = [
   'name',
@@ -30,8 +31,8 @@ const columns = [
   'evaluatedAt',
 ] as const;
 const streamOption = [
-  '--stream <uuid>',
-  'stream of the rules; default: the only one of the account',
+  '--stream <stream>',
+  'name or id of the stream of the rules; default: the only one of the account',
 ] as const;
 
 interface StreamFlag {
@@ -163,7 +164,7 @@ function definePreview(command: Command, terminal: Terminal): void {
 }
 
 async function groupsOf(api: Api, stream: string | undefined): Promise<string[]> {
-  if (stream !== undefined) return ['streams', stream, 'rule-groups'];
+  if (stream !== undefined) return ['streams', await toId(api, 'stream', stream), 'rule-groups'];
   const call = { method: 'GET', path: ['streams'] } as const;
   const { streams } = await api.call<{ streams: { streamId: string }[] }>(call);
   const [only, second] = streams;

@@ -4,6 +4,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { LogRecord } from '../model/plan.ts';
 import { messageOf } from '../std/error-text.ts';
 import { integerWithin } from './arguments.ts';
+import { toId } from './names.ts';
 import { openSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,13 +33,13 @@ export function addPreviewTransform(receiver: Command, terminal: Terminal): void
   receiver
     .command('preview-transform')
     .description("apply a transform to the newest logs of the receiver's stream, without saving")
-    .argument('<receiver-id>')
+    .argument('<receiver>', 'its name or id')
     .option('--transform <file>', 'JSON file of steps; default: the transform in use', toTransform)
     .option('-n, --limit <n>', 'number of logs', integerWithin(1, 100), 20)
-    .action(async (receiverId: string, _options: object, command: Command) => {
+    .action(async (given: string, _options: object, command: Command) => {
       const { api, output } = openSession(command, terminal);
       const { transform, limit } = command.opts<{ transform?: unknown[]; limit: number }>();
-      const path = ['receivers', receiverId];
+      const path = ['receivers', await toId(api, 'receiver', given)];
       const { streamId } = await api.call<{ streamId: string }>({ method: 'GET', path });
       const query = new URLSearchParams({ streamId, limit: String(limit) });
       const { logs } = await api.get<{ logs: readonly LogRecord[] }>(['logs'], query);

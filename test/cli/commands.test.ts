@@ -57,7 +57,39 @@ test('creates, changes and deletes a stream', async () => {
   assert.match(error, /must be levels such as 30d:5m/);
   assert.ok((await weirJson('stream', 'delete-data', id))['dataDeletedUntil']);
   assert.equal((await weir('stream', 'delete', id)).out, `deleted stream ${id}\n`);
-  assert.match((await weir('stream', 'show', id)).error, /^weir: cannot find stream .*\(404\)\n$/);
+  assert.match(
+    (await weir('stream', 'show', id)).error,
+    /^weir: cannot find stream .*: it is neither a name nor an id\n$/,
+  );
+});
+
+test('takes names in place of ids', async () => {
+  const { streamId } = await weirJson('stream', 'create', 'named');
+  assert.equal(
+    (await weirJson('stream', 'update', 'named', '--retention-days', '9'))['streamId'],
+    streamId,
+  );
+  const receiver = ['receiver', 'create', 'shop', '--kind', 'http_json', '--stream', 'named'];
+  const { receiverId, ...made } = await weirJson(...receiver);
+  assert.equal(made['streamId'], streamId);
+  const token = await weirJson('token', 'create', 'sender', '--receiver', 'shop');
+  assert.equal(token['receiverId'], receiverId);
+  const second = await weirJson(...receiver);
+  const { code, error } = await weir('receiver', 'deactivate', 'shop');
+  assert.equal(code, 2);
+  assert.match(error, /^weir: cannot choose a receiver: several are called shop: /);
+  const ids = [receiverId, second['receiverId']].map(String);
+  for (const id of ids) assert.ok(error.includes(id));
+  const missing = await weir('receiver', 'show', 'nothing');
+  assert.match(
+    missing.error,
+    /^weir: cannot find receiver nothing: it is neither a name nor an id/,
+  );
+  for (const id of ids) await weir('receiver', 'delete', id);
+  assert.equal(
+    (await weir('stream', 'delete', 'named')).out,
+    `deleted stream ${String(streamId)}\n`,
+  );
 });
 
 test('applies, shows and deletes rules', async () => {
