@@ -31,7 +31,7 @@ export async function toId(
   );
 }
 
-/** The options of a command, where streams and receivers that they refer to may be given by name. */
+/** The options of a command, with ids of the streams and receivers that they refer to. */
 export async function withIds(api: Pick<Api, 'call'>, options: Listed): Promise<Listed> {
   const ids: Record<string, string> = {};
   for (const resource of ['stream', 'receiver']) {
