@@ -37,41 +37,41 @@ type Mode = Parameters<Store['insert']>[2];
  */
 export type Outcome = 'done' | 'left';
 
-/** @param begun the insert of all batches, if it has begun */
 export async function storeTaken(
   parts: DrainParts,
   taken: Taken,
-  begun?: BegunInsert,
+  inserting: Inserting,
 ): Promise<Outcome> {
   const mode = taken.suspect ? 'missing' : 'all';
   for (const [layout, batches] of Map.groupBy(taken.batches, (batch) => batch.layout)) {
-    if ((await storeBatches(parts, { layout, batches, mode }, begun)) === 'left') return 'left';
+    if ((await storeBatches(parts, { layout, batches, mode }, inserting)) === 'left') return 'left';
   }
   return 'done';
 }
 
-export interface BegunInsert {
-  readonly failure: Promise<StoreInsertError | undefined>;
-  readonly hasFailed: boolean;
+/** What is known of the inserts of taken batches. */
+export interface Inserting {
+  /** Of an insert of all batches that has begun; absent = none has. */
+  readonly failure?: Promise<StoreInsertError | undefined>;
+  /** Whether any has failed. */
+  hasFailed: boolean;
 }
 
 /**
  * Begins to insert batches while others are being stored; `storeTaken` sees to the rest.
- * @returns undefined for those that must wait: suspect ones, and metrics, since labels of series
- *   are stored before their samples
+ * Does not begin with those that must wait: suspect ones, and metrics, since labels of series are
+ * stored before their samples.
  */
-export function beginInsert(
-  parts: DrainParts,
-  { batches, suspect }: Taken,
-): BegunInsert | undefined {
+export function beginInsert(parts: DrainParts, { batches, suspect }: Taken): Inserting {
   const layout = 'logs/1';
-  if (suspect || batches.some((batch) => batch.layout !== layout)) return undefined;
+  const mustWait = suspect || batches.some((batch) => batch.layout !== layout);
+  if (mustWait) return { hasFailed: false };
   const failure = tryInsert(parts, { layout, batches, mode: 'all' });
-  const begun = { failure, hasFailed: false };
+  const inserting = { failure, hasFailed: false };
   void failure.then((error) => {
-    begun.hasFailed = error !== undefined;
+    inserting.hasFailed = error !== undefined;
   });
-  return begun;
+  return inserting;
 }
 
 interface Insert {
@@ -83,16 +83,17 @@ interface Insert {
 async function storeBatches(
   parts: DrainParts,
   insert: Insert,
-  begun: BegunInsert | undefined,
+  inserting: Inserting,
 ): Promise<Outcome> {
   const { layout, batches } = insert;
   let { mode } = insert;
   let refusals = 0;
-  let inFlight = begun?.failure;
+  let inFlight = inserting.failure;
   for (let attempt = 1; inFlight !== undefined || !parts.closing.aborted; attempt++) {
     const failed = await (inFlight ?? tryInsert(parts, { layout, batches, mode }));
     inFlight = undefined;
     if (failed === undefined) return 'done';
+    inserting.hasFailed = true;
     const { failure } = failed;
     parts.telemetry.insertFailed({ failure, batches: batches.length, attempt, error: failed });
     // After any failure some rows may be stored.
@@ -143,7 +144,7 @@ async function storeHalves(
   const middle = Math.ceil(batches.length / 2);
   for (const half of [batches.slice(0, middle), batches.slice(middle)]) {
     const insert: Insert = { layout, batches: half, mode: 'missing' };
-    const outcome = await storeBatches(parts, insert, undefined);
+    const outcome = await storeBatches(parts, insert, { hasFailed: true });
     if (outcome === 'left') return 'left';
   }
   return 'done';

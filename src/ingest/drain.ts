@@ -5,8 +5,8 @@
 import type { Taken, TakeLimits } from '../queue/port.ts';
 import {
   beginInsert,
-  type BegunInsert,
   type DrainParts,
+  type Inserting,
   type Outcome,
   pause,
   type RetryOptions,
@@ -81,17 +81,21 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
   const pace = new DrainPace(shareOf(options.pace, options.drains));
   let isPastSettled = false;
   /** What was taken before. */
-  let before: Storing = { size: nothing, outcome: Promise.resolve('done') };
+  let before: Storing = {
+    size: nothing,
+    inserting: { hasFailed: false },
+    outcome: Promise.resolve('done'),
+  };
   while (!parts.closing.aborted) {
     await untilDueOrFull(parts, options, { dueMs: pace.dueMs, taken: () => before.size });
     const taken = await takeUntilClosed(parts, options);
     if (taken === undefined) break;
     const size = sizeOf(taken);
     pace.began(performance.now(), size.rows);
-    const mayBegin = options.sendsAhead && before.begun?.hasFailed !== true;
-    const begun = mayBegin ? beginInsert(parts, taken) : undefined;
+    const mayBegin = options.sendsAhead && !before.inserting.hasFailed;
+    const inserting = mayBegin ? beginInsert(parts, taken) : { hasFailed: false };
     if ((await before.outcome) === 'left') {
-      await begun?.failure;
+      await inserting.failure;
       return;
     }
     // Inserts of an earlier process may still be in flight.
@@ -99,7 +103,7 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
       if ((await settle(parts)) === 'left') return;
       isPastSettled = true;
     }
-    before = storeAndRelease(parts, taken, { size, begun });
+    before = storeAndRelease(parts, taken, { size, inserting });
     if (!options.sendsAhead && (await before.outcome) === 'left') return;
   }
   await before.outcome;
@@ -124,22 +128,22 @@ function sizeOf({ batches }: Taken): Size {
 interface Storing {
   /** Nothing once they are released. */
   size: Size;
-  readonly begun?: BegunInsert | undefined;
+  readonly inserting: Inserting;
   readonly outcome: Promise<Outcome>;
 }
 
 function storeAndRelease(
   parts: DrainParts,
   taken: Taken,
-  { size, begun }: Pick<Storing, 'size' | 'begun'>,
+  { size, inserting }: Pick<Storing, 'size' | 'inserting'>,
 ): Storing {
   const store = async () => {
-    const outcome = await storeTaken(parts, taken, begun);
+    const outcome = await storeTaken(parts, taken, inserting);
     if (outcome === 'done') await release(parts, taken);
     storing.size = nothing;
     return outcome;
   };
-  const storing: Storing = { size, begun, outcome: store() };
+  const storing: Storing = { size, inserting, outcome: store() };
   return storing;
 }
 

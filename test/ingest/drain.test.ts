@@ -13,6 +13,7 @@ import { openLocalQueue } from '../../src/queue/disk/local-queue.ts';
 import type { Queue, Shard } from '../../src/queue/port.ts';
 import { createDrainEvents, createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
+import { StoreInsertError } from '../../src/store/port.ts';
 import { Random } from '../queue/random.ts';
 import { SimulatedFileSystem } from '../queue/simulated-file-system.ts';
 import { FakeStore, until } from './fake-store.ts';
@@ -188,6 +189,42 @@ test('logs are sent while the store inserts others, and released in order', asyn
   answers[0]!.resolve();
   await until(() => asked === 3);
   answers[2]!.resolve();
+  await until(() => queue.status().batches === 0);
+  assertOnce(store, rows);
+  await drain.close();
+});
+
+test('nothing is sent ahead while a failure is dealt with', async () => {
+  const random = new Random(15);
+  const store = new FakeStore(random);
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const fences = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let asked = 0;
+  let fenced = 0;
+  const failing = {
+    ...store.asStore(),
+    insert: async (...args: Parameters<FakeStore['insert']>) => {
+      asked++;
+      // The first insert, and the first of what waited for it.
+      if (asked === 1 || asked === 3) throw new StoreInsertError('unknown', 'no answer');
+      await store.insert(...args);
+    },
+    fence: () => fences[fenced++]!.promise,
+  };
+  const telemetry = createDrainEvents(createInstruments('silent'));
+  const options = { ...hasty, sendsAhead: true };
+  const drain = queue.work((shard) =>
+    openDrain({ shard, queue, store: failing, telemetry }, options),
+  );
+  let rows = await appendSome(queue, random);
+  for (const [index, fence] of fences.entries()) {
+    await until(() => fenced === index + 1);
+    const before = asked;
+    rows += await appendSome(queue, random);
+    await setTimeout(50);
+    assert.equal(asked, before);
+    fence.resolve();
+  }
   await until(() => queue.status().batches === 0);
   assertOnce(store, rows);
   await drain.close();
