@@ -117,6 +117,12 @@ export function exceededLimit(error: unknown): 'size' | 'effort' | undefined {
   return sizeCodes.has(error.code) ? 'size' : 'effort';
 }
 
+/** Whether memory was short because of other statements: the same one may succeed later. */
+export function lacksTotalMemory(error: unknown): boolean {
+  const isMemory = error instanceof ClickHouseError && error.code === '241';
+  return isMemory && error.message.includes('(total) memory limit');
+}
+
 export function overLimit(cause: unknown): AppError {
   const message =
     'cannot answer within the limits of one query: narrow the time range or add a filter';

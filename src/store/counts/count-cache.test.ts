@@ -138,3 +138,29 @@ test('a part like one that had too many counts is counted after ten minutes', as
   assert.equal(await count('20260301_10_19_2'), steps);
   assert.equal(await count('20260301_1_9_2'), 0, 'the first had too many itself');
 });
+
+test('a part whose counts failed for memory of other statements is counted later', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  let asked = 0;
+  const connection = {
+    query: async (_pool: string, { sql }: Statement) => {
+      if (sql.includes('mergeTreeIndex')) return [[part[0], '0', '60000000000']] as never[];
+      asked++;
+      const message = '(total) memory limit exceeded: would use 814.17 MiB';
+      throw new ClickHouseError({ message, code: '241', type: 'MEMORY_LIMIT_EXCEEDED' });
+    },
+  };
+  const cache = createCountCache(connection, placement, countDefaults);
+  const count = async () => {
+    const before = asked;
+    cache.want([part], [{ accountId: 'a', fields: [] }], always);
+    await cache.settled();
+    return asked - before;
+  };
+  const steps = await count();
+  assert.ok(steps > 0);
+  assert.equal(await count(), 0, 'not at once');
+  nowMs = 600_000;
+  assert.equal(await count(), steps);
+});

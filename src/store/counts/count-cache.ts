@@ -4,7 +4,7 @@
  * would have used the counts, one part at a time.
  */
 import type { Connection } from '../connection.ts';
-import { exceededLimit } from '../failures.ts';
+import { exceededLimit, lacksTotalMemory } from '../failures.ts';
 import {
   type CountKey,
   compileLogParts,
@@ -146,6 +146,8 @@ function createCounter(
       entries.delete(name);
       return;
     }
+    /** Whether the longest step leaves too many, rather than others taking the memory meanwhile. */
+    let isTooMuch = false;
     for (const trial of steps) {
       const { step, maxCounts } = trial;
       try {
@@ -162,10 +164,12 @@ function createCounter(
           entries.delete(name);
           return;
         }
+        isTooMuch = !lacksTotalMemory(error);
       }
       trials.noteFailure(trial);
     }
-    entries.set(name, 'too many');
+    if (isTooMuch) entries.set(name, 'too many');
+    else entries.delete(name);
   };
 }
 
