@@ -3,6 +3,7 @@
  * that SQLite and PostgreSQL store the same: times are ISO 8601 UTC text, flags 0 or 1, lists JSON
  * text. Names are snake case in the database and camel case here, by Kysely's `CamelCasePlugin`.
  */
+import assert from 'node:assert/strict';
 import type { ExpressionBuilder, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
 import type { Notifier } from '../model/rules.ts';
@@ -118,7 +119,11 @@ export function asAnyTable(table: keyof Tables): 'accounts' {
   return table as 'accounts';
 }
 
+/** @throws AssertionError for an undefined value: Kysely leaves it out, so that any row matches. */
 function allOf(columns: object) {
+  for (const [column, value] of Object.entries(columns)) {
+    assert.notEqual(value, undefined, `cannot select rows: ${column} is undefined`);
+  }
   return (row: ExpressionBuilder<Tables, 'accounts'>) => row.and(columns as Partial<Account>);
 }
 

@@ -23,6 +23,20 @@ export function directoryContract(
     });
     afterEach(() => directory.close());
 
+    test('refuses an id that is missing, rather than taking any row', async () => {
+      const { stream, account } = await createParts(directory);
+      const { viewId } = await directory.createView(
+        { accountId: account.accountId, name: 'mine', query: '' },
+        10,
+      );
+      const missing = undefined as unknown as string;
+      await assert.rejects(directory.deleteView(missing), /undefined/);
+      await assert.rejects(directory.getStream(missing), /undefined/);
+      await assert.rejects(directory.listReceivers(missing), /undefined/);
+      assert.equal((await directory.getView(viewId))?.viewId, viewId);
+      assert.deepEqual(await directory.getStream(stream.streamId), stream);
+    });
+
     test('creates, lists, changes and deletes an account', async () => {
       const account = await directory.createAccount({ name: 'acme', eventsPerSecond: 500 });
       assert.match(account.accountId, /^[0-9a-f-]{36}$/);
