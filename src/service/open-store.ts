@@ -118,7 +118,8 @@ function toStoreOptions(
     storagePolicy: store.storagePolicy || undefined,
     cold: coldVolume === '' ? undefined : { volume: coldVolume, afterDays: coldAfterDays },
     readTimeoutMs: (store.queryTimeoutSeconds + 5) * 1000,
-    insertTimeoutMs: 120_000,
+    // The drain of a sole writer sends an insert while the engine runs the one before.
+    insertTimeoutMs: isSoleWriter ? 240_000 : 120_000,
     housekeepingTimeoutMs: hourMs,
     maxConcurrentReads: store.maxConcurrentReads || defaultReads,
     limits: {
