@@ -64,9 +64,10 @@ export function maxCountsOf(
   fields: readonly CountField[],
   { step, options }: Bounds,
 ): number {
-  const { minLogsPerCount, minLogsPerLabelCount, fewCounts } = options;
+  const { minLogsPerCount, minLogsPerLabelCount, fewCounts, maxCountsKept } = options;
   const minLogs = (fields.some(isLabelField) ? minLogsPerLabelCount : minLogsPerCount)[step];
-  return Math.max(step < 10_000 ? 0 : fewCounts, Math.ceil(rows / minLogs));
+  const most = Math.max(step < 10_000 ? 0 : fewCounts, Math.ceil(rows / minLogs));
+  return Math.min(most, maxCountsKept);
 }
 
 /** What decides, for the same account and fields, whether a step leaves few enough counts. */
