@@ -108,7 +108,8 @@ for (const wire of wires) {
   test(`${wire.name}: counts equal the answers`, async () => {
     const { outgoing, tokenId } = await open(wire);
     const { receiverId } = outgoing;
-    for (const records of [1, 3]) {
+    const sizes = wire.hasOneRecord === true ? [1, 1] : [1, 3];
+    for (const records of sizes) {
       const body = wire.encode(marker, records);
       const answer = await wire.send(service, { ...outgoing, body });
       assert.equal(answer.status, wire.successStatus, answer.text);
@@ -122,7 +123,8 @@ for (const wire of wires) {
     assert.equal(strange.status, 415);
 
     const statistics = await statisticsOf(receiverId);
-    assert.deepEqual(countsOf(statistics), { accepted: 4, rejected: 0, requests: 4, refused: 2 });
+    const accepted = sizes[0]! + sizes[1]!;
+    assert.deepEqual(countsOf(statistics), { accepted, rejected: 0, requests: 4, refused: 2 });
     assert.deepEqual(reasonsOf(statistics), { malformed: 1, unsupported_media: 1 });
     assert.ok(statistics.bytes > 0);
     const [newest, older] = statistics.samples;
