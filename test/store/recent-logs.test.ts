@@ -132,7 +132,8 @@ class Run {
   async delete(): Promise<void> {
     const streamId = this.random.pick(this.streamIds);
     const untilNanos = startNanos + (sequence - 3n) * second;
-    this.deletedUntil.set(streamId, untilNanos);
+    // Rows are deleted later, and until then hidden, those received at the end of the range too.
+    this.deletedUntil.set(streamId, untilNanos + 1n);
     await store.deleteStreamData(this.accountId, streamId, untilNanos);
   }
 
