@@ -8,14 +8,14 @@ import { nameText } from './schemas.ts';
 const maxNotifiers = 20;
 
 const notifierId = z.guid().toLowerCase();
-const kind = z.enum(notifierKinds).meta({
-  description: "alertmanager: Alertmanager's API v2; webhook: the body of Alertmanager's webhooks.",
-});
+const kind = z
+  .enum(notifierKinds)
+  .describe("alertmanager: Alertmanager's API v2; webhook: the body of Alertmanager's webhooks.");
 const url = z
   .url({ protocol: /^https?$/, error: 'must be a URL such as https://hooks.example.com/alerts' })
   .max(2_000)
-  .meta({ description: 'Of the webhook, or the base URL of Alertmanager.' });
-const secret = z.string().max(1_000).default('').meta({ description: 'Signs webhooks.' });
+  .describe('Of the webhook, or the base URL of Alertmanager.');
+const secret = z.string().max(1_000).default('').describe('Signs webhooks.');
 
 const newNotifier = z.strictObject({ name: nameText, kind, url, secret });
 const answer = z.object({

@@ -48,13 +48,13 @@ const time = z.string().meta({ format: 'date-time', examples: ['2026-04-01T08:30
 const lastTime = time.nullable();
 const kind = z.enum(['request', 'record']);
 const reasonKind = z.enum(['request', 'record', 'warning']);
-const advice = z.string().meta({ description: 'What to change, in one sentence.' });
+const advice = z.string().describe('What to change, in one sentence.');
 const counts = {
-  accepted: z.int().meta({ description: 'Accepted events.' }),
-  rejected: z.int().meta({ description: 'Rejected records of accepted requests.' }),
-  requests: z.int().meta({ description: 'All requests.' }),
-  refused: z.int().meta({ description: 'Requests refused as a whole.' }),
-  bytes: z.int().meta({ description: 'Decompressed body bytes of accepted requests.' }),
+  accepted: z.int().describe('Accepted events.'),
+  rejected: z.int().describe('Rejected records of accepted requests.'),
+  requests: z.int().describe('All requests.'),
+  refused: z.int().describe('Requests refused as a whole.'),
+  bytes: z.int().describe('Decompressed body bytes of accepted requests.'),
 };
 
 export const statisticsAnswer = z.object({
@@ -65,13 +65,13 @@ export const statisticsAnswer = z.object({
   ...counts,
   reasons: z
     .array(z.object({ kind: reasonKind, reason: z.string(), count: z.int(), advice }))
-    .meta({ description: 'Most frequent first. A warning counts records changed or dropped.' }),
-  lastSeenAt: lastTime.meta({ description: 'Time of the last request; null = none.' }),
-  lastAcceptedAt: lastTime.meta({ description: 'Time of the last accepted request; null = none.' }),
+    .describe('Most frequent first. A warning counts records changed or dropped.'),
+  lastSeenAt: lastTime.describe('Time of the last request; null = none.'),
+  lastAcceptedAt: lastTime.describe('Time of the last accepted request; null = none.'),
   lag: z.object({
-    queueSeconds: z.number().meta({
-      description: 'Age of the oldest batch that is not readable yet, in seconds.',
-    }),
+    queueSeconds: z
+      .number()
+      .describe('Age of the oldest batch that is not readable yet, in seconds.'),
   }),
   samples: z
     .array(
@@ -79,8 +79,8 @@ export const statisticsAnswer = z.object({
         at: time,
         kind,
         reason: z.string(),
-        status: z.int().meta({ description: 'The HTTP status.' }),
-        detail: z.string().meta({ description: 'The message that the sender received.' }),
+        status: z.int().describe('The HTTP status.'),
+        detail: z.string().describe('The message that the sender received.'),
         tokenId: z.string().nullable(),
         peerAddress: z.string(),
         contentType: z.string().nullable(),
@@ -88,7 +88,7 @@ export const statisticsAnswer = z.object({
         advice,
       }),
     )
-    .meta({ description: 'The last refusals, newest first, of any time range.' }),
+    .describe('The last refusals, newest first, of any time range.'),
 });
 
 export type StatisticsAnswer = z.output<typeof statisticsAnswer>;

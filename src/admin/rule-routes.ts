@@ -28,9 +28,9 @@ const groupsAnswer = z.object({
       name: z.string(),
       intervalSeconds: z.number(),
       rules: z.int(),
-      failing: z.int().meta({ description: 'Rules whose last evaluation failed.' }),
-      pending: z.int().meta({ description: 'Pending alerts.' }),
-      firing: z.int().meta({ description: 'Firing alerts.' }),
+      failing: z.int().describe('Rules whose last evaluation failed.'),
+      pending: z.int().describe('Pending alerts.'),
+      firing: z.int().describe('Firing alerts.'),
       lateAt: z.string().nullable().meta({
         format: 'date-time',
         description: 'Evaluation that last found data which the one before had missed.',
@@ -43,26 +43,26 @@ const groupsAnswer = z.object({
 
 const previewBody = z.strictObject({
   rules,
-  sinceTime: time.optional().meta({ description: 'Default: a day before the end.' }),
-  untilTime: time.optional().meta({ description: 'Default: now.' }),
+  sinceTime: time.optional().describe('Default: a day before the end.'),
+  untilTime: time.optional().describe('Default: now.'),
   step: duration
     .refine((ms) => ms >= 1000 && ms <= 3_600_000, { error: 'must be 1s to 1h' })
     .optional()
-    .meta({ description: 'Between evaluations; default: the interval of the group.' }),
+    .describe('Between evaluations; default: the interval of the group.'),
 });
 const previewAnswer = z.object({
   alerts: z.array(
     z.object({
       group: z.string(),
-      state: z.enum(['pending', 'firing', 'inactive']).meta({
-        description: '`pending`: it never fired; `inactive`: it fired and ended.',
-      }),
+      state: z
+        .enum(['pending', 'firing', 'inactive'])
+        .describe('`pending`: it never fired; `inactive`: it fired and ended.'),
       labels: z.record(z.string(), z.string()),
       annotations: z.record(z.string(), z.string()),
-      value: z.string().meta({ description: 'While the query last selected it.' }),
+      value: z.string().describe('While the query last selected it.'),
       activeAt: time,
       firedAt: time.nullable(),
-      endedAt: time.nullable().meta({ description: 'null = active at the end.' }),
+      endedAt: time.nullable().describe('null = active at the end.'),
     }),
   ),
   groups: z.array(
@@ -73,7 +73,7 @@ const previewAnswer = z.object({
       failures: z.array(
         z.object({
           rule: z.string(),
-          evaluations: z.int().meta({ description: 'How many of them failed.' }),
+          evaluations: z.int().describe('How many of them failed.'),
           lastError: z.string(),
         }),
       ),

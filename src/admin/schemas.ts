@@ -81,7 +81,7 @@ const limitFields = {
 };
 const limitsChange = z.strictObject(optional(limitFields));
 
-const receiverKind = z.enum(receiverKinds).meta({ description: 'The protocol it accepts.' });
+const receiverKind = z.enum(receiverKinds).describe('The protocol it accepts.');
 const accessScope = z.enum(accessScopes);
 
 export const accountParams = z.object({ accountId });
@@ -114,9 +114,7 @@ export const streamAnswer = z.object({
   name,
   retentionDays,
   downsampling,
-  dataDeletedUntil: time.nullable().meta({
-    description: 'Data received before is deleted; null = none.',
-  }),
+  dataDeletedUntil: time.nullable().describe('Data received before is deleted; null = none.'),
   createdAt: time,
 });
 export const streamsAnswer = z.object({ streams: z.array(streamAnswer) });
@@ -144,42 +142,40 @@ export const receiverAnswer = z.object({
   streamId,
   name,
   kind: receiverKind,
-  active: z.boolean().meta({ description: 'Only an active receiver accepts data.' }),
+  active: z.boolean().describe('Only an active receiver accepts data.'),
   allowedCidrs,
   limits: z.object(limitFields),
   transform: transformSchema,
   createdAt: time,
-  url: z.url().optional().meta({
-    description: 'The exact URL to send to (kinds http_json and otlp).',
-  }),
-  grpc: z.string().optional().meta({ description: 'Host and port for gRPC (kind otlp).' }),
-  metricsUrl: z.url().optional().meta({ description: 'OTLP metrics (kind otlp).' }),
-  linesUrl: z
-    .url()
+  url: z.url().optional().describe('The exact URL to send to (kinds http_json and otlp).'),
+  grpc: z.string().optional().describe('Host and port for gRPC (kind otlp).'),
+  metricsUrl: z.url().optional().describe('OTLP metrics (kind otlp).'),
+  linesUrl: z.url().optional().describe('NDJSON, text lines and logfmt (kind http_json).'),
+  pushUrl: z.url().optional().describe('Text push (kind prometheus).'),
+  writeUrl: z.url().optional().describe('remote_write 1.0 (kind prometheus).'),
+  writeV2Url: z.url().optional().describe('remote_write 2.0 (kind prometheus).'),
+  caFile: z
+    .string()
     .optional()
-    .meta({ description: 'NDJSON, text lines and logfmt (kind http_json).' }),
-  pushUrl: z.url().optional().meta({ description: 'Text push (kind prometheus).' }),
-  writeUrl: z.url().optional().meta({ description: 'remote_write 1.0 (kind prometheus).' }),
-  writeV2Url: z.url().optional().meta({ description: 'remote_write 2.0 (kind prometheus).' }),
-  caFile: z.string().optional().meta({
-    description: 'CA certificate that senders on this machine need; absent for other addresses.',
-  }),
+    .describe('CA certificate that senders on this machine need; absent for other addresses.'),
 });
 const sampleFields = z
   .record(z.string().max(200), z.string().max(16_384))
   .refine((fields) => Object.keys(fields).length <= 256, 'has more than 256 fields')
   .meta({ example: { message: 'card 4111 1111 1111 1111', severity: 'INFO' } });
 export const transformPreview = z.strictObject({
-  transform: transformSchema.optional().meta({ description: 'Default: that of the receiver.' }),
-  samples: z.array(sampleFields).min(1).max(100).meta({
-    description: 'Logs as fields by name: message, severity, service_name, … and labels.',
-  }),
+  transform: transformSchema.optional().describe('Default: that of the receiver.'),
+  samples: z
+    .array(sampleFields)
+    .min(1)
+    .max(100)
+    .describe('Logs as fields by name: message, severity, service_name, … and labels.'),
 });
 export const transformPreviewAnswer = z.object({
   results: z.array(
     z.object({
-      after: z.record(z.string(), z.string()).optional().meta({ description: 'Absent = dropped.' }),
-      changes: z.array(z.string()).meta({ description: 'As counted in the statistics.' }),
+      after: z.record(z.string(), z.string()).optional().describe('Absent = dropped.'),
+      changes: z.array(z.string()).describe('As counted in the statistics.'),
     }),
   ),
   dropped: z.int(),
@@ -187,9 +183,7 @@ export const transformPreviewAnswer = z.object({
 
 export const receiversAnswer = z.object({ receivers: z.array(receiverAnswer) });
 
-const expiresAt = time.nullable().meta({
-  description: 'Expiry, in the future; null = never.',
-});
+const expiresAt = time.nullable().describe('Expiry, in the future; null = never.');
 export const newToken = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('ingest'),
@@ -201,9 +195,11 @@ export const newToken = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('access'),
     name,
-    accountIds: z.array(accountId).max(1000).optional().meta({
-      description: 'Accounts it grants; default: the active one. Empty = all, for operator tokens.',
-    }),
+    accountIds: z
+      .array(accountId)
+      .max(1000)
+      .optional()
+      .describe('Accounts it grants; default: the active one. Empty = all, for operator tokens.'),
     scopes: z.array(accessScope).min(1).max(accessScopes.length),
     expiresAt: expiresAt.default(null),
   }),
@@ -213,15 +209,15 @@ export const tokenAnswer = z.object({
   tokenId,
   type: z.enum(['ingest', 'access']),
   name,
-  accountIds: z.array(accountId).meta({
-    description: 'Accounts it grants, of those that the requesting token manages.',
-  }),
-  allAccounts: z.boolean().meta({ description: 'Whether it grants every account.' }),
+  accountIds: z
+    .array(accountId)
+    .describe('Accounts it grants, of those that the requesting token manages.'),
+  allAccounts: z.boolean().describe('Whether it grants every account.'),
   receiverId: receiverId.nullable(),
   scopes: z.array(z.enum([...ingestScopes, ...accessScopes])),
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),
-  lastUsedAt: time.nullable().meta({ description: 'Written at most once a minute.' }),
+  lastUsedAt: time.nullable().describe('Written at most once a minute.'),
   createdAt: time,
 });
 export const tokensAnswer = z.object({ tokens: z.array(tokenAnswer) });

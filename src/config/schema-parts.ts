@@ -1,4 +1,4 @@
-/** Constructors for settings: unit, default, bounds, description. */
+/** Constructors for settings: unit, default, bounds. The schema describes each setting. */
 import { z } from 'zod';
 
 export type Unit =
@@ -21,19 +21,19 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape).prefault({} as never);
 }
 
-export function text(unit: Unit | undefined, value: string, description: string) {
-  return z.string().default(value).meta({ unit, description });
+export function text(value = '', unit?: Unit) {
+  return z.string().default(value).meta({ unit });
 }
 
-export function integer(unit: Unit, value: number, min: number, max: number, description: string) {
-  return z.int().min(min).max(max).default(value).meta({ unit, description });
+export function integer(unit: Unit, value: number, min: number, max: number) {
+  return z.int().min(min).max(max).default(value).meta({ unit });
 }
 
-export function list(description: string) {
-  return z.array(z.string()).default([]).meta({ description });
+export function list() {
+  return z.array(z.string()).default([]);
 }
 
 /** A list of known words. */
-export function words<const Word extends string>(known: readonly Word[], description: string) {
-  return z.array(z.enum(known)).default([]).meta({ description });
+export function words<const Word extends string>(known: readonly Word[]) {
+  return z.array(z.enum(known)).default([]);
 }

@@ -9,13 +9,11 @@ function address(description: string) {
     .string()
     .refine((value) => value === '' || form.test(value), 'not an address such as 0.0.0.0:514')
     .default('')
-    .meta({
-      description: `${description} as host:port, or a port on all interfaces; empty = off.`,
-    });
+    .describe(`${description} as host:port, or a port on all interfaces; empty = off.`);
 }
 
 const receiver = (kind: string, orElse: string) =>
-  text(undefined, '', `Receiver (kind ${kind}) that ${orElse}`);
+  text().describe(`Receiver (kind ${kind}) that ${orElse}`);
 
 export const syslogSection = section({
   tcp: address('Listen address of syslog over TCP,'),
@@ -30,12 +28,8 @@ export const syslogSection = section({
     .string()
     .refine(isTimeZone, 'not a time zone such as Europe/Berlin')
     .default('UTC')
-    .meta({ description: 'Zone of times that are sent without one.' }),
-  maxMessageBytes: integer(
-    'bytes',
-    64 * 1024,
-    480,
-    mebibyte,
+    .describe('Zone of times that are sent without one.'),
+  maxMessageBytes: integer('bytes', 64 * 1024, 480, mebibyte).describe(
     'Longest message; longer ones are cut, with a warning.',
   ),
 });
@@ -45,11 +39,7 @@ export const gelfSection = section({
   tls: address('Listen address of GELF over TLS,'),
   udp: address('Listen address of GELF over UDP,'),
   receiver: receiver('http_json', 'gets messages from senders without a client certificate.'),
-  maxMessageBytes: integer(
-    'bytes',
-    256 * 1024,
-    1024,
-    mebibyte,
+  maxMessageBytes: integer('bytes', 256 * 1024, 1024, mebibyte).describe(
     'Longest message, decompressed; a longer one is dropped.',
   ),
 });
@@ -59,19 +49,11 @@ export const statsdSection = section({
   tls: address('Listen address of StatsD over TLS,'),
   udp: address('Listen address of StatsD over UDP,'),
   receiver: receiver('prometheus', 'gets metrics from senders without a client certificate.'),
-  flushMs: integer('ms', 10_000, 100, 600_000, 'Time between two samples of each series.'),
-  maxSeries: integer(
-    'count',
-    10_000,
-    1,
-    1_000_000,
+  flushMs: integer('ms', 10_000, 100, 600_000).describe('Time between two samples of each series.'),
+  maxSeries: integer('count', 10_000, 1, 1_000_000).describe(
     'Most series of a receiver at once; lines with others are dropped.',
   ),
-  forgetAfterMs: integer(
-    'ms',
-    300_000,
-    1000,
-    7 * 24 * 3_600_000,
+  forgetAfterMs: integer('ms', 300_000, 1000, 7 * 24 * 3_600_000).describe(
     'A series without a line for this time gets no more samples, and starts over with the next.',
   ),
 });
@@ -80,26 +62,14 @@ export const forwardSection = section({
   tcp: address('Listen address of Fluent Forward over TCP,'),
   tls: address('Listen address of Fluent Forward over TLS,'),
   receiver: receiver('http_json', 'gets messages from senders without a client certificate.'),
-  sharedKey: text(undefined, '', 'Key that senders must know; empty = none is required.'),
-  maxMessageBytes: integer(
-    'bytes',
-    16 * mebibyte,
-    1024,
-    gibibyte,
+  sharedKey: text().describe('Key that senders must know; empty = none is required.'),
+  maxMessageBytes: integer('bytes', 16 * mebibyte, 1024, gibibyte).describe(
     'Largest message on the wire; a larger one closes its connection.',
   ),
-  maxInflatedBytes: integer(
-    'bytes',
-    64 * mebibyte,
-    1024,
-    gibibyte,
+  maxInflatedBytes: integer('bytes', 64 * mebibyte, 1024, gibibyte).describe(
     'Most entries of a message, decompressed; a message with more is dropped.',
   ),
-  maxEvents: integer(
-    'events',
-    200_000,
-    1,
-    maxRowsPerBatch,
+  maxEvents: integer('events', 200_000, 1, maxRowsPerBatch).describe(
     'Most entries of a message; a message with more is dropped.',
   ),
 });

@@ -12,236 +12,166 @@ import { storeSection } from './schema-store.ts';
 
 /** The quota store that several gateways share. */
 const quotaSection = section({
-  urls: list(
+  urls: list().describe(
     'Redis or Valkey in which all gateways count quotas, as redis://host:6379 or rediss://; list ' +
       'several nodes of a cluster; empty = each gateway counts separately.',
   ),
-  topology: z.enum(['single', 'cluster']).default('single').meta({
-    description: 'One server, or a Redis Cluster.',
-  }),
-  user: text(undefined, '', 'Redis user; empty = the one in the URL, or the default user.'),
-  password: text(undefined, '', 'Redis password; empty = the one in the URL.'),
-  caFile: text(
-    'path',
-    '',
+  topology: z
+    .enum(['single', 'cluster'])
+    .default('single')
+    .describe('One server, or a Redis Cluster.'),
+  user: text().describe('Redis user; empty = the one in the URL, or the default user.'),
+  password: text().describe('Redis password; empty = the one in the URL.'),
+  caFile: text('', 'path').describe(
     'Certificate authority in PEM for rediss://, in addition to the system ones.',
   ),
-  timeoutMs: integer(
-    'ms',
-    250,
-    10,
-    10_000,
+  timeoutMs: integer('ms', 250, 10, 10_000).describe(
     'Timeout of one quota check; then the response is 503 and the connection is closed.',
   ),
 });
 
 export const configSchema = z.strictObject({
-  data: text('path', './data', 'Data directory.'),
-  roles: words(
-    ['gateway', 'stream', 'writer', 'engine'],
+  data: text('./data', 'path').describe('Data directory.'),
+  roles: words(['gateway', 'stream', 'writer', 'engine']).describe(
     'Roles of this process: gateway ingests, stream serves reads, writer drains the queue, ' +
       'engine runs the embedded store; empty = all, without engine when store.url is set.',
   ),
-  workers: integer('count', 1, 1, 256, 'Ingest processes on this machine; one per core.'),
-  shutdownDelaySeconds: integer(
-    's',
-    0,
-    0,
-    300,
+  workers: integer('count', 1, 1, 256).describe('Ingest processes on this machine; one per core.'),
+  shutdownDelaySeconds: integer('s', 0, 0, 300).describe(
     'Delay between the stop signal and the stop: /readyz answers 503, requests are still served, ' +
       'so that a load balancer can remove the node.',
   ),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').meta({
-    description: 'Lowest level of the log lines that Weir writes to standard error.',
-  }),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Lowest level of the log lines that Weir writes to standard error.'),
   ingest: ingestSection,
   syslog: syslogSection,
   forward: forwardSection,
   gelf: gelfSection,
   statsd: statsdSection,
   stream: section({
-    host: text(undefined, '', 'Listen address of the stream port; empty = all interfaces.'),
-    port: integer(
-      'port',
-      8444,
-      0,
-      65535,
+    host: text().describe('Listen address of the stream port; empty = all interfaces.'),
+    port: integer('port', 8444, 0, 65535).describe(
       'TLS port for reads and the control API; 0 = any free port.',
     ),
-    publicUrl: text(
-      'url',
-      '',
+    publicUrl: text('', 'url').describe(
       'URL of the stream port as readers see it; empty = https://localhost and the port.',
     ),
-    maxTails: integer(
-      'count',
-      1000,
-      0,
-      100_000,
+    maxTails: integer('count', 1000, 0, 100_000).describe(
       'Live tails at once; one account gets at most half. More are refused with 503.',
     ),
-    tailHeartbeatMs: integer(
-      'ms',
-      5000,
-      100,
-      50_000,
+    tailHeartbeatMs: integer('ms', 5000, 100, 50_000).describe(
       'Interval of heartbeats on a live tail without logs.',
     ),
-    maxExports: integer(
-      'count',
-      8,
-      1,
-      1000,
+    maxExports: integer('count', 8, 1, 1000).describe(
       'Exports of logs at once; one account gets at most half. More are refused with 503.',
     ),
-    sessionIdleHours: integer(
-      'h',
-      72,
-      1,
-      8760,
+    sessionIdleHours: integer('h', 72, 1, 8760).describe(
       'Time after which an unused session of the explorer ends.',
     ),
-    sessionMaxDays: integer('d', 14, 1, 365, 'Time after which a session of the explorer ends.'),
+    sessionMaxDays: integer('d', 14, 1, 365).describe(
+      'Time after which a session of the explorer ends.',
+    ),
   }),
   oidc: section({
-    issuer: text(
-      'url',
-      '',
+    issuer: text('', 'url').describe(
       'OpenID Connect provider that signs people in to the explorer, as https://…; empty = none.',
     ),
-    clientId: text(undefined, '', 'Client id of Weir at the provider.'),
-    clientSecret: text(undefined, '', 'Client secret; empty = a public client.'),
-    scopes: text(undefined, 'openid profile email', 'Requested scopes, separated by spaces.'),
-    label: text(undefined, 'single sign-on', 'Name of the provider on the sign-in page.'),
-    grants: list(
+    clientId: text().describe('Client id of Weir at the provider.'),
+    clientSecret: text().describe('Client secret; empty = a public client.'),
+    scopes: text('openid profile email').describe('Requested scopes, separated by spaces.'),
+    label: text('single sign-on').describe('Name of the provider on the sign-in page.'),
+    grants: list().describe(
       'Rules "claim=value account+account scope+scope", with "all" for all accounts; the first ' +
         'one that matches the identity counts.',
     ),
   }),
   proxy: section({
-    host: text(
-      undefined,
-      '127.0.0.1',
+    host: text('127.0.0.1').describe(
       'Listen address of the plain HTTP ports. They take connections from loopback and ' +
         'ingest.trustedProxies only.',
     ),
-    ingestPort: integer(
-      'port',
-      0,
-      0,
-      65535,
+    ingestPort: integer('port', 0, 0, 65535).describe(
       'Plain HTTP/1.1 and HTTP/2 port for senders behind a proxy that ends TLS; 0 = none.',
     ),
-    streamPort: integer(
-      'port',
-      0,
-      0,
-      65535,
+    streamPort: integer('port', 0, 0, 65535).describe(
       'Plain HTTP/1.1 and HTTP/2 port for readers behind a proxy that ends TLS; 0 = none.',
     ),
     proxyProtocol: z
       .enum(['none', 'required'])
       .default('none')
-      .meta({
-        description:
-          'Whether each connection to the plain ports begins with a PROXY protocol header ' +
+      .describe(
+        'Whether each connection to the plain ports begins with a PROXY protocol header ' +
           '(version 1 or 2) that names the client.',
-      }),
+      ),
   }),
   ops: section({
-    host: text(
-      undefined,
-      '127.0.0.1',
+    host: text('127.0.0.1').describe(
       'Listen address of the operations port (plain HTTP: metrics and health of Weir itself).',
     ),
-    port: integer('port', 9464, 0, 65535, 'Operations port; 0 = any free port.'),
+    port: integer('port', 9464, 0, 65535).describe('Operations port; 0 = any free port.'),
   }),
   tls: section({
-    certFile: text(
-      'path',
-      '',
+    certFile: text('', 'path').describe(
       'Certificate chain in PEM, reloaded when it changes; empty = issued by a local authority.',
     ),
-    keyFile: text('path', '', 'Private key of the certificate, in PEM.'),
-    clientCaFile: text(
-      'path',
-      '',
+    keyFile: text('', 'path').describe('Private key of the certificate, in PEM.'),
+    clientCaFile: text('', 'path').describe(
       'Authorities of client certificates in PEM; then TLS listeners of syslog and of other ' +
         'protocols without HTTP require one. Empty = none.',
     ),
-    clientReceivers: list(
+    clientReceivers: list().describe(
       'Receivers of senders with a client certificate, as name=receiver; the name is its common ' +
         'name or a DNS name. A common name that is the id of a receiver needs no entry.',
     ),
   }),
   queue: queueSection,
   drain: section({
-    maxRows: integer('rows', 1_000_000, 1, 1_000_000, 'Rows per insert into the store.'),
-    maxBytes: integer(
-      'bytes',
-      32 * mebibyte,
-      mebibyte,
-      gibibyte,
+    maxRows: integer('rows', 1_000_000, 1, 1_000_000).describe('Rows per insert into the store.'),
+    maxBytes: integer('bytes', 32 * mebibyte, mebibyte, gibibyte).describe(
       'Bytes per insert into the store.',
     ),
   }),
   store: storeSection,
   metrics: metricsSection,
   alerts: section({
-    allowedNetworks: list(
+    allowedNetworks: list().describe(
       'Address ranges that notifiers of alerts may reach although they are not public, such as ' +
         '10.1.2.0/24; empty = only public addresses.',
     ),
   }),
   engine: section({
-    memoryBytes: integer(
-      'bytes',
-      1280 * mebibyte,
-      256 * mebibyte,
-      1024 * gibibyte,
+    memoryBytes: integer('bytes', 1280 * mebibyte, 256 * mebibyte, 1024 * gibibyte).describe(
       'Memory limit of the embedded engine.',
     ),
-    threads: integer('count', 0, 0, 256, 'Threads per query; 0 = one per core.'),
-    host: text(
-      undefined,
-      '127.0.0.1',
+    threads: integer('count', 0, 0, 256).describe('Threads per query; 0 = one per core.'),
+    host: text('127.0.0.1').describe(
       'Listen address of an engine-only process, which others name as store.url; other than ' +
         'loopback needs store.password.',
     ),
-    port: integer(
-      'port',
-      8123,
-      0,
-      65535,
+    port: integer('port', 8123, 0, 65535).describe(
       'Port of an engine-only process (plain HTTP); 0 = any free port.',
     ),
   }),
   directory: section({
-    url: text(
-      'url',
-      '',
+    url: text('', 'url').describe(
       'PostgreSQL database shared by all nodes, as postgres://user@host/database' +
         '?sslmode=verify-full; empty = SQLite in the data directory.',
     ),
-    password: text(undefined, '', 'PostgreSQL password; overrides the one in the URL.'),
-    poolSize: integer('count', 10, 5, 1000, 'Connections to PostgreSQL.'),
-    waitSeconds: integer('s', 30, 0, 3600, 'How long a start waits for PostgreSQL to answer.'),
-    staleForSeconds: integer(
-      's',
-      60,
-      0,
-      3600,
+    password: text().describe('PostgreSQL password; overrides the one in the URL.'),
+    poolSize: integer('count', 10, 5, 1000).describe('Connections to PostgreSQL.'),
+    waitSeconds: integer('s', 30, 0, 3600).describe(
+      'How long a start waits for PostgreSQL to answer.',
+    ),
+    staleForSeconds: integer('s', 60, 0, 3600).describe(
       'How long cached tokens stay valid while the directory is unavailable.',
     ),
   }),
   quota: quotaSection,
   statistics: section({
-    retentionDays: integer('d', 7, 1, 90, 'Retention of receiver statistics.'),
-    flushSeconds: integer(
-      's',
-      5,
-      1,
-      60,
+    retentionDays: integer('d', 7, 1, 90).describe('Retention of receiver statistics.'),
+    flushSeconds: integer('s', 5, 1, 60).describe(
       'Interval at which receiver statistics are written; a crash loses at most this much.',
     ),
   }),

@@ -13,7 +13,7 @@ import type { QueryTimes } from '../promql/evaluation.ts';
 import { toLabelSet } from './responses.ts';
 
 const notes = z.array(z.string()).optional();
-const sample = z.tuple([z.number(), z.string()]).meta({ description: 'Unix seconds and value.' });
+const sample = z.tuple([z.number(), z.string()]).describe('Unix seconds and value.');
 
 const queryStatistics = z.object({
   timings: z.record(z.string(), z.number()),

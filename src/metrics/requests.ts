@@ -46,14 +46,14 @@ export const seriesQuery = z.object({
 });
 
 export const metadataQuery = z.object({
-  metric: z.string().optional().meta({ description: 'One metric; default: all.' }),
+  metric: z.string().optional().describe('One metric; default: all.'),
   limit: limit('Maximum number of metrics; 0 or absent = the limit of the service.'),
   limit_per_metric: limit('Maximum number of entries per metric; 0 or absent = all.'),
   streamId,
 });
 
 export const exemplarsQuery = z.object({
-  query: selector.meta({ description: 'An expression: its selectors select the series.' }),
+  query: selector.describe('An expression: its selectors select the series.'),
   ...range,
   streamId,
 });
@@ -71,10 +71,7 @@ const queryOptions = {
   timeout: milliseconds('Time limit, at most that of the service.').optional(),
   limit: limit('Maximum number of series; 0 or absent = all.'),
   lookback_delta: milliseconds('How long a sample stays valid; default: 5m.').optional(),
-  stats: z
-    .string()
-    .optional()
-    .meta({ description: '`true`: with statistics; `all`: also of each step.' }),
+  stats: z.string().optional().describe('`true`: with statistics; `all`: also of each step.'),
   streamId,
 };
 

@@ -17,7 +17,7 @@ function envelope<Data extends z.ZodType>(data: Data) {
     warnings: z
       .array(z.string())
       .optional()
-      .meta({ description: 'Present if results were truncated to the requested limit.' }),
+      .describe('Present if results were truncated to the requested limit.'),
   });
 }
 
@@ -38,8 +38,8 @@ const exemplarsData = z.array(
     exemplars: z.array(
       z.object({
         labels: labelSet,
-        value: z.string().meta({ description: 'A number, NaN, +Inf or -Inf.' }),
-        timestamp: z.number().meta({ description: 'Unix seconds.' }),
+        value: z.string().describe('A number, NaN, +Inf or -Inf.'),
+        timestamp: z.number().describe('Unix seconds.'),
       }),
     ),
   }),
@@ -136,13 +136,13 @@ function toNumberText(value: number): string {
 const failureSchema = z.object({
   status: z.literal('error'),
   errorType: z.string().meta({ examples: ['bad_data'] }),
-  error: z.string().meta({ description: 'What failed, and what to change.' }),
-  type: z.string().meta({ description: 'urn:weir:problem: and the code.' }),
+  error: z.string().describe('What failed, and what to change.'),
+  type: z.string().describe('urn:weir:problem: and the code.'),
   code: z.string(),
   title: z.string(),
-  detail: z.string().meta({ description: 'The same as error.' }),
-  requestId: z.string().meta({ description: 'Identifies this request in the log of the service.' }),
-  parameter: z.string().optional().meta({ description: 'The invalid parameter or field.' }),
+  detail: z.string().describe('The same as error.'),
+  requestId: z.string().describe('Identifies this request in the log of the service.'),
+  parameter: z.string().optional().describe('The invalid parameter or field.'),
 });
 
 /** Prometheus' types where it has one (web/api/v1/api.go). */

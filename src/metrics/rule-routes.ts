@@ -48,8 +48,8 @@ const rule = z.object({
   logsQuery: z
     .string()
     .optional()
-    .meta({ description: 'The logs that a rule on logs looks at; absent for PromQL.' }),
-  duration: z.number().optional().meta({ description: 'for, in seconds.' }),
+    .describe('The logs that a rule on logs looks at; absent for PromQL.'),
+  duration: z.number().optional().describe('for, in seconds.'),
   keepFiringFor: z.number().optional(),
   labels: texts.optional(),
   annotations: texts.optional(),
@@ -57,31 +57,29 @@ const rule = z.object({
   state: z.enum(['inactive', 'pending', 'firing', 'unknown']).optional(),
   health,
   lastError: z.string().optional(),
-  evaluationTime: z.number().meta({ description: 'Seconds.' }),
+  evaluationTime: z.number().describe('Seconds.'),
   lastEvaluation: time,
   type: z.enum(['alerting', 'recording']),
 });
 
 const group = z.object({
   name: z.string(),
-  file: z.string().meta({ description: 'Id of the stream.' }),
+  file: z.string().describe('Id of the stream.'),
   rules: z.array(rule),
-  interval: z.number().meta({ description: 'Seconds.' }),
+  interval: z.number().describe('Seconds.'),
   limit: z.number(),
   evaluationTime: z.number(),
   lastEvaluation: time,
   late: z
     .object({
-      time: time.meta({ description: 'Evaluation that found them.' }),
+      time: time.describe('Evaluation that found them.'),
       rows: z.int(),
-      seconds: z.number().meta({
-        description: 'Longest delay of these; a query_offset of this length includes such data.',
-      }),
+      seconds: z
+        .number()
+        .describe('Longest delay of these; a query_offset of this length includes such data.'),
     })
     .optional()
-    .meta({
-      description: 'The last logs or samples that arrived after the evaluation over their time.',
-    }),
+    .describe('The last logs or samples that arrived after the evaluation over their time.'),
 });
 
 const rulesQuery = z.object({
@@ -93,7 +91,7 @@ const rulesQuery = z.object({
     z.string().meta({ example: '{severity="page"}' }),
     'Only rules whose own labels match this selector. Repeated: any of them.',
   ),
-  exclude_alerts: z.string().optional().meta({ description: '`true`: without active alerts.' }),
+  exclude_alerts: z.string().optional().describe('`true`: without active alerts.'),
 });
 
 type RulesQuery = z.output<typeof rulesQuery>;

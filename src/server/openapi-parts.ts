@@ -30,13 +30,13 @@ export const anyErrors = ['forbidden', 'method_not_allowed', 'internal', 'unavai
 export const requestBodyErrors = ['timeout', 'too_large', 'unsupported_media'] as const;
 
 const problemSchema = z.object({
-  type: z.string().meta({ description: 'urn:weir:problem: and the code.' }),
+  type: z.string().describe('urn:weir:problem: and the code.'),
   status: z.int(),
   code: z.enum(errorCodes),
   title: z.string(),
-  detail: z.string().meta({ description: 'What failed, and what to change.' }),
-  requestId: z.string().meta({ description: 'Identifies this request in the log of the service.' }),
-  parameter: z.string().optional().meta({ description: 'The invalid parameter or field.' }),
+  detail: z.string().describe('What failed, and what to change.'),
+  requestId: z.string().describe('Identifies this request in the log of the service.'),
+  parameter: z.string().optional().describe('The invalid parameter or field.'),
 });
 
 export function document(

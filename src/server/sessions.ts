@@ -88,7 +88,7 @@ export const sessionRoutes: readonly SessionRoute[] = [
     summary: 'Whether this browser is signed in',
     response: z.object({
       isSignedIn: z.boolean(),
-      singleSignOn: z.string().nullable().meta({ description: 'Name of the provider.' }),
+      singleSignOn: z.string().nullable().describe('Name of the provider.'),
     }),
     handle: async (parts, request) => ({
       isSignedIn: (await current(parts, request)) !== undefined,

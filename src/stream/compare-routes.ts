@@ -44,36 +44,36 @@ type CompareQuery = z.output<typeof compareQuery>;
 const side = z.object({
   startTime: isoTime,
   endTime: isoTime,
-  sampled: z.int().meta({ description: 'Logs that were looked at.' }),
-  total: z.int().meta({ description: 'Logs that match.' }),
+  sampled: z.int().describe('Logs that were looked at.'),
+  total: z.int().describe('Logs that match.'),
 });
 
-const count = z.int().meta({ description: 'Logs in the sample.' });
-const share = z.number().meta({ description: 'Part of the sample, 0 to 1.' });
+const count = z.int().describe('Logs in the sample.');
+const share = z.number().describe('Part of the sample, 0 to 1.');
 
 const difference = z.object({
   field: z.string().meta({ examples: ['service', 'label.customer.id'] }),
   value: z.string(),
-  query: z.string().meta({ description: 'Finds logs with this value, in the query language.' }),
+  query: z.string().describe('Finds logs with this value, in the query language.'),
   count,
   share,
   baselineCount: count,
   baselineShare: share,
-  effect: z.number().meta({
-    description: 'How well the value predicts the set of a log: 0 not at all, 1 completely.',
-  }),
-  g: z.number().meta({ description: 'G of the 2x2 table of logs with and without the value.' }),
-  p: z.number().meta({
-    description: 'Chance of such a G without a difference, times the number of tests; at most 1.',
-  }),
+  effect: z
+    .number()
+    .describe('How well the value predicts the set of a log: 0 not at all, 1 completely.'),
+  g: z.number().describe('G of the 2x2 table of logs with and without the value.'),
+  p: z
+    .number()
+    .describe('Chance of such a G without a difference, times the number of tests; at most 1.'),
 });
 
 const compareResponse = z.object({
   differences: z.array(difference),
   selection: side,
   baseline: side,
-  tested: z.int().meta({ description: 'Values that were compared.' }),
-  exact: z.boolean().meta({ description: 'Whether both samples have every log that matches.' }),
+  tested: z.int().describe('Values that were compared.'),
+  exact: z.boolean().describe('Whether both samples have every log that matches.'),
 });
 
 type CompareResponse = z.output<typeof compareResponse>;

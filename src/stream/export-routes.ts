@@ -18,7 +18,7 @@ const mediaTypes = ['application/x-ndjson', 'text/csv'] as const;
 const scope = 'logs:read';
 const ticketPath = '/api/v1/exports';
 
-const ticketParams = z.object({ ticket: z.string().meta({ description: 'The ticket.' }) });
+const ticketParams = z.object({ ticket: z.string().describe('The ticket.') });
 
 const ticketResponse = z.object({
   url: z.string().meta({

@@ -33,22 +33,22 @@ export const fieldValuesQuery = z.strictObject({
 });
 
 const sample = {
-  sampled: z.int().meta({ description: 'Matching logs that were counted, the newest.' }),
-  exact: z.boolean().meta({ description: 'Whether all matching logs were counted.' }),
+  sampled: z.int().describe('Matching logs that were counted, the newest.'),
+  exact: z.boolean().describe('Whether all matching logs were counted.'),
 };
 
 export const fieldsResponse = z.object({
   fields: z.array(
     z.object({
-      name: z.string().meta({ description: 'As other parameters take it.' }),
-      count: z.int().meta({ description: 'Counted logs that have a value.' }),
+      name: z.string().describe('As other parameters take it.'),
+      count: z.int().describe('Counted logs that have a value.'),
     }),
   ),
   ...sample,
 });
 
 export const fieldValuesResponse = z.object({
-  field: z.string().meta({ description: 'The requested name.' }),
+  field: z.string().describe('The requested name.'),
   values: z.array(z.object({ value: z.string(), count: z.int() })),
   ...sample,
 });

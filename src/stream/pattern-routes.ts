@@ -31,26 +31,27 @@ const pattern = z.object({
     description: 'The message, each variable as <name>; … where longer messages were cut.',
     examples: ['connection from <ip> closed'],
   }),
-  query: z.string().meta({
-    description:
+  query: z
+    .string()
+    .describe(
       'Finds the logs of this template, in the query language; -(…) around it excludes them.',
-  }),
-  count: z.int().meta({ description: 'Logs in the sample.' }),
-  share: z.number().meta({ description: 'Part of the sample, 0 to 1.' }),
+    ),
+  count: z.int().describe('Logs in the sample.'),
+  share: z.number().describe('Part of the sample, 0 to 1.'),
   severities: z.record(z.string(), z.int()),
-  counts: z.array(z.int()).meta({ description: 'Logs in the sample by part of the range.' }),
+  counts: z.array(z.int()).describe('Logs in the sample by part of the range.'),
   firstSeen: isoTime,
   lastSeen: isoTime,
   sample: z
     .object({ logId: z.string().meta({ format: 'uuid' }), timestamp: isoTime, message: z.string() })
-    .meta({ description: `The last log; ${maxMessageLength} characters of its message.` }),
+    .describe(`The last log; ${maxMessageLength} characters of its message.`),
   variables: z.array(
     z.object({
       name: z.string(),
       values: z
         .array(z.object({ value: z.string(), share: z.number() }))
-        .meta({ description: 'The most frequent values, with their estimated share.' }),
-      distinct: z.int().meta({ description: 'Different values that were seen.' }),
+        .describe('The most frequent values, with their estimated share.'),
+      distinct: z.int().describe('Different values that were seen.'),
     }),
   ),
 });
@@ -59,10 +60,10 @@ const patternsResponse = z.object({
   startTime: isoTime,
   endTime: isoTime,
   patterns: z.array(pattern),
-  other: z.int().meta({ description: 'Logs in the sample with none of these templates.' }),
-  sampled: z.int().meta({ description: 'Logs that were looked at.' }),
-  total: z.int().meta({ description: 'Logs that match.' }),
-  exact: z.boolean().meta({ description: 'Whether the sample has every log that matches.' }),
+  other: z.int().describe('Logs in the sample with none of these templates.'),
+  sampled: z.int().describe('Logs that were looked at.'),
+  total: z.int().describe('Logs that match.'),
+  exact: z.boolean().describe('Whether the sample has every log that matches.'),
 });
 
 type PatternsResponse = z.output<typeof patternsResponse>;

@@ -105,7 +105,7 @@ export const listQuery = z.strictObject({
   order: z
     .enum(['desc', 'asc'], { error: 'desc or asc' })
     .default('desc')
-    .meta({ description: 'desc: newest first; asc: oldest first. Default desc.' }),
+    .describe('desc: newest first; asc: oldest first. Default desc.'),
   cursor: cursor(
     'Fetches logs after this position in the order: older ones, or newer ones with asc.',
   ).optional(),
@@ -136,7 +136,7 @@ export const histogramQuery = z.strictObject({
   ).default(60),
   groupBy: groupField
     .optional()
-    .meta({ description: 'Adds the counts of the most frequent values of this field.' }),
+    .describe('Adds the counts of the most frequent values of this field.'),
   topK: integer(1, maxTopK, 'Values listed with groupBy; default 10.').default(10),
 });
 
@@ -174,7 +174,7 @@ export const exportQuery = z.strictObject({
   format: z
     .enum(exportFormats, { error: exportFormats.join(' or ') })
     .default('ndjson')
-    .meta({ description: 'ndjson: a log as JSON on each line. csv: RFC 4180. Default ndjson.' }),
+    .describe('ndjson: a log as JSON on each line. csv: RFC 4180. Default ndjson.'),
   limit: integer(1, maxExported, 'Number of logs, the newest first; default: all.').optional(),
 });
 

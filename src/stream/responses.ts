@@ -10,20 +10,18 @@ const position = z
     timestamp: isoTime,
     logId: z.string().meta({ format: 'uuid' }),
   })
-  .meta({ description: 'A position in the order of logs, by time and logId.' });
+  .describe('A position in the order of logs, by time and logId.');
 
 export const logRecord = z.object({
   logId: z.string().meta({ format: 'uuid', description: 'Sorts in the order of the list.' }),
   timestamp: isoTime,
-  timestampNanos: z.string().meta({ description: 'Unix nanoseconds.' }),
+  timestampNanos: z.string().describe('Unix nanoseconds.'),
   observedTimestamp: isoTime,
-  receivedAt: isoTime.meta({ description: 'Time of receipt.' }),
+  receivedAt: isoTime.describe('Time of receipt.'),
   streamId: z.string().meta({ format: 'uuid' }),
   receiverId: z.string(),
   severity: z.string().meta({ examples: ['INFO'] }),
-  severityNumber: z
-    .int()
-    .meta({ description: 'OpenTelemetry severity number; 0 = unknown severity.' }),
+  severityNumber: z.int().describe('OpenTelemetry severity number; 0 = unknown severity.'),
   message: z.string(),
   serviceName: z.string(),
   serviceNamespace: z.string(),
@@ -39,11 +37,11 @@ export const logRecord = z.object({
   }),
   traceId: z.string(),
   spanId: z.string(),
-  traceFlags: z.int().meta({ description: 'W3C trace flags; 0 = none.' }),
-  eventName: z.string().meta({ description: 'OpenTelemetry event name.' }),
+  traceFlags: z.int().describe('W3C trace flags; 0 = none.'),
+  eventName: z.string().describe('OpenTelemetry event name.'),
   scope: z
     .object({ name: z.string(), version: z.string() })
-    .meta({ description: 'Instrumentation scope, such as a logger.' }),
+    .describe('Instrumentation scope, such as a logger.'),
 });
 
 const { logId, timestamp, kubernetes, scope } = logRecord.shape;
@@ -57,18 +55,17 @@ const partOfLog = logRecord.partial().extend({
 export const listResponse = z.object({
   logs: z
     .array(z.union([logRecord, partOfLog]))
-    .meta({ description: 'In the requested order; with `fields` only these parts of each.' }),
-  cursor: position.meta({
-    description:
-      'Position of the next page: the oldest log, or the newest with since or order=asc.',
-  }),
-  newest: position.meta({ description: 'Start value of since for polling.' }),
+    .describe('In the requested order; with `fields` only these parts of each.'),
+  cursor: position.describe(
+    'Position of the next page: the oldest log, or the newest with since or order=asc.',
+  ),
+  newest: position.describe('Start value of since for polling.'),
 });
 
 export const contextResponse = z.object({
-  after: z.array(logRecord).meta({ description: 'Newer logs, newest first.' }),
+  after: z.array(logRecord).describe('Newer logs, newest first.'),
   log: logRecord,
-  before: z.array(logRecord).meta({ description: 'Older logs, newest first.' }),
+  before: z.array(logRecord).describe('Older logs, newest first.'),
 });
 
 const bucket = z.object({
@@ -85,21 +82,18 @@ export const histogramResponse = z.object({
       groups: z
         .record(z.string(), z.int())
         .optional()
-        .meta({ description: 'Count of each listed value; only with groupBy.' }),
-      other: z
-        .int()
-        .optional()
-        .meta({ description: 'Logs with none of the listed values; only with groupBy.' }),
+        .describe('Count of each listed value; only with groupBy.'),
+      other: z.int().optional().describe('Logs with none of the listed values; only with groupBy.'),
     }),
   ),
   total: z.int(),
 });
 
 export const facetResponse = z.object({
-  field: z.string().meta({ description: 'The requested name.' }),
+  field: z.string().describe('The requested name.'),
   values: z.array(z.object({ value: z.string(), count: z.int() })),
-  other: z.int().meta({ description: 'Number of logs with none of these values.' }),
-  total: z.int().meta({ description: 'Number of matching logs.' }),
+  other: z.int().describe('Number of logs with none of these values.'),
+  total: z.int().describe('Number of matching logs.'),
 });
 
 export const facetsBatchResponse = z.object({ facets: z.array(facetResponse) });

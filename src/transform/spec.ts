@@ -24,7 +24,7 @@ const pattern = z
       context.addIssue({ code: 'custom', message: reason });
     }
   })
-  .meta({ description: 'An RE2 pattern; named groups as (?P<name>…).' });
+  .describe('An RE2 pattern; named groups as (?P<name>…).');
 
 const condition = z
   .strictObject({

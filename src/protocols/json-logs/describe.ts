@@ -10,47 +10,41 @@ const logEvent = z
     message: z
       .string()
       .optional()
-      .meta({
-        description:
-          'The log text; may be empty. Alternatives: `msg`, `event`, `log`, `MESSAGE`, ' +
+      .describe(
+        'The log text; may be empty. Alternatives: `msg`, `event`, `log`, `MESSAGE`, ' +
           '`short_message`, `body`, `fields.message`, `@m`, `@mt`, `Message`, `error.message`.',
-      }),
-    severity: text.meta({
-      description:
-        'Level name, stored in upper case. Alternatives: `level`, `levelname`, `level_name`, ' +
+      ),
+    severity: text.describe(
+      'Level name, stored in upper case. Alternatives: `level`, `levelname`, `level_name`, ' +
         '`log.level`, `severity_text`, `@l`, `LogLevel`, `PRIORITY`.',
-    }),
-    service_name: text.meta({
-      description:
-        'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `PROGRAM`, ' +
+    ),
+    service_name: text.describe(
+      'Alternatives: `service`, `service.name`, `SYSLOG_IDENTIFIER`, `PROGRAM`, ' +
         '`fields.service`, and `name` of pino.',
-    }),
+    ),
     service_namespace: text,
-    host: text.meta({
-      description: 'Alternatives: `hostname`, `host.name`, `host.hostname`, `_HOSTNAME`, `HOST`.',
-    }),
+    host: text.describe(
+      'Alternatives: `hostname`, `host.name`, `host.hostname`, `_HOSTNAME`, `HOST`.',
+    ),
     labels: z
       .record(z.string(), z.unknown())
       .nullable()
       .optional()
-      .meta({ description: 'Scalar values become strings, nested ones JSON text.' }),
+      .describe('Scalar values become strings, nested ones JSON text.'),
     timestamp: z
       .union([z.string(), z.number()])
       .nullable()
       .optional()
-      .meta({
-        description:
-          'RFC 3339, ISO 8601 without a zone (UTC), RFC 1123, common log format, or an epoch ' +
+      .describe(
+        'RFC 3339, ISO 8601 without a zone (UTC), RFC 1123, common log format, or an epoch ' +
           'in s, ms, µs or ns, as a number or text. Alternatives: `time`, `ts`, ' +
           '`@timestamp`, `asctime`, `datetime`, `__REALTIME_TIMESTAMP`, `@t`, ' +
           '`Timestamp`, `ISODATE`.',
-      }),
+      ),
     trace_id: text,
     span_id: text,
   })
-  .meta({
-    description: 'One log event. Any other key becomes a label; null is the same as absent.',
-  });
+  .describe('One log event. Any other key becomes a label; null is the same as absent.');
 
 const oneEvent = {
   message: 'user signed in',
@@ -79,17 +73,15 @@ export const description: IngestDescription = {
       content: {
         'application/json': {
           schema: z.object({
-            accepted: z.int().min(0).meta({ description: 'Number of accepted events.' }),
+            accepted: z.int().min(0).describe('Number of accepted events.'),
             rejected: z
               .array(z.object({ index: z.int().min(0), reason: z.string() }))
               .optional()
-              .meta({
-                description: 'The first rejected events, by index in the array.',
-              }),
+              .describe('The first rejected events, by index in the array.'),
             warnings: z
               .array(z.object({ reason: z.string(), count: z.int().min(1) }))
               .optional()
-              .meta({ description: 'Events that were stored with a change.' }),
+              .describe('Events that were stored with a change.'),
           }),
           examples: {
             all: { accepted: 1 },

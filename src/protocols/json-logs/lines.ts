@@ -27,7 +27,7 @@ const formats: Readonly<Record<string, LineFormat | 'json'>> = {
 /** After a byte order mark. */
 const arrayStart = /^(?:\xef\xbb\xbf)?\s*\[/;
 
-const body = z.string().meta({ description: 'One event in each line.' });
+const body = z.string().describe('One event in each line.');
 
 const description: IngestDescription = {
   operationId: 'sendLines',

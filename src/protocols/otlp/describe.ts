@@ -21,11 +21,11 @@ interface Signal {
 
 const status = z
   .object({
-    code: z.int().meta({ description: 'gRPC status code.' }),
+    code: z.int().describe('gRPC status code.'),
     message: z.string(),
     details: z.array(z.looseObject({})).optional(),
   })
-  .meta({ description: 'google.rpc.Status' });
+  .describe('google.rpc.Status');
 
 const bytes = (text: string): BodyDescription => ({
   schema: z.string().meta({ description: text, contentMediaType: 'application/x-protobuf' }),
@@ -37,7 +37,7 @@ export function describeSignal(signal: Signal): IngestDescription {
   const response = `Export${name}ServiceResponse`;
   const exportRequest = z
     .looseObject({ [resources]: z.array(z.looseObject({})).optional() })
-    .meta({ description: `${request} as JSON: ${specification}` });
+    .describe(`${request} as JSON: ${specification}`);
   const service = `${name.toLowerCase()}.v1.${name}Service/Export`;
   return {
     operationId,
@@ -79,11 +79,11 @@ function toResponse(rejected: string) {
   return z.object({
     partialSuccess: z
       .object({
-        [rejected]: z.string().optional().meta({ description: 'A count, as a decimal string.' }),
+        [rejected]: z.string().optional().describe('A count, as a decimal string.'),
         errorMessage: z.string().optional(),
       })
       .optional()
-      .meta({ description: 'Only if records were rejected or changed.' }),
+      .describe('Only if records were rejected or changed.'),
   });
 }
 

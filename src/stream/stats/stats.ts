@@ -57,45 +57,44 @@ export const statsQuery = z.strictObject({
   exact: z
     .enum(['true', 'false'], { error: 'true or false' })
     .default('false')
-    .meta({
-      description:
-        'true: percentiles of all logs, however many. Default false: percentiles alone, of a ' +
+    .describe(
+      'true: percentiles of all logs, however many. Default false: percentiles alone, of a ' +
         'label with many values in more than 800,000 logs, are of a sample.',
-    }),
+    ),
   format: z
     .enum(['rows', 'prometheus'], { error: 'rows or prometheus' })
     .default('rows')
-    .meta({ description: 'prometheus: a vector or, with step, a matrix. Default rows.' }),
+    .describe('prometheus: a vector or, with step, a matrix. Default rows.'),
 });
 
 type StatsQuery = z.output<typeof statsQuery>;
 
 const row = z.object({
   time: z.string().meta({ format: 'date-time', description: 'Start of the step.' }),
-  by: z.record(z.string(), z.string()).meta({ description: 'Value of each field of by.' }),
-  other: z.literal(true).optional().meta({ description: 'The logs of all groups not listed.' }),
+  by: z.record(z.string(), z.string()).describe('Value of each field of by.'),
+  other: z.literal(true).optional().describe('The logs of all groups not listed.'),
   values: z
     .record(z.string(), z.number().nullable())
-    .meta({ description: 'Each stat; null where no log has a number.' }),
+    .describe('Each stat; null where no log has a number.'),
 });
 
-const sample = z.tuple([z.number(), z.string()]).meta({ description: 'Unix seconds and value.' });
+const sample = z.tuple([z.number(), z.string()]).describe('Unix seconds and value.');
 const labels = z.record(z.string(), z.string());
 
 const rowsResponse = z.object({
   startTime: z.string().meta({ format: 'date-time' }),
   endTime: z.string().meta({ format: 'date-time' }),
-  exact: z.boolean().meta({
-    description:
+  exact: z
+    .boolean()
+    .describe(
       'Whether percentiles are exact, not of a sample of the logs or of the values that fit in ' +
-      'memory. uniq is exact up to 65536 values and within about 1 % above.',
-  }),
-  sampled: z.int().optional().meta({
-    description: 'Logs in the sample of which percentiles are; absent where all logs were read.',
-  }),
-  rows: z.array(row).meta({
-    description: 'Groups by rank, each by time. Steps without logs have no row.',
-  }),
+        'memory. uniq is exact up to 65536 values and within about 1 % above.',
+    ),
+  sampled: z
+    .int()
+    .optional()
+    .describe('Logs in the sample of which percentiles are; absent where all logs were read.'),
+  rows: z.array(row).describe('Groups by rank, each by time. Steps without logs have no row.'),
 });
 
 const prometheusResponse = z.object({

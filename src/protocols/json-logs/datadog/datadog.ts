@@ -20,12 +20,12 @@ const heapBytesPerBodyByte = 8;
 const json = 'application/json';
 
 const log = z.looseObject({
-  message: z.string().optional().meta({ description: 'Absent = the log is its message, as JSON.' }),
-  ddtags: z.string().optional().meta({ description: '`name:value`, with commas between them.' }),
+  message: z.string().optional().describe('Absent = the log is its message, as JSON.'),
+  ddtags: z.string().optional().describe('`name:value`, with commas between them.'),
   ddsource: z.string().optional(),
   hostname: z.string().optional(),
   service: z.string().optional(),
-  status: z.string().optional().meta({ description: 'The severity.' }),
+  status: z.string().optional().describe('The severity.'),
   timestamp: z.union([z.number(), z.string()]).optional(),
 });
 

@@ -25,8 +25,8 @@ const message = z.looseObject({
   host: z.string().optional(),
   short_message: z.string(),
   full_message: z.string().optional(),
-  timestamp: z.number().optional().meta({ description: 'Seconds, with a fraction.' }),
-  level: z.int().optional().meta({ description: 'A severity of syslog, 0 to 7.' }),
+  timestamp: z.number().optional().describe('Seconds, with a fraction.'),
+  level: z.int().optional().describe('A severity of syslog, 0 to 7.'),
 });
 
 const description: IngestDescription = {

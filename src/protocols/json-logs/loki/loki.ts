@@ -30,10 +30,10 @@ const plainText = 'text/plain; charset=utf-8';
 const pushRequest = z.looseObject({
   streams: z.array(
     z.looseObject({
-      stream: z.record(z.string(), z.string()).meta({ description: 'Labels.' }),
-      values: z.array(z.array(z.unknown())).meta({
-        description: 'Each `[time, line]` or `[time, line, metadata]`; the time in ns, as text.',
-      }),
+      stream: z.record(z.string(), z.string()).describe('Labels.'),
+      values: z
+        .array(z.array(z.unknown()))
+        .describe('Each `[time, line]` or `[time, line, metadata]`; the time in ns, as text.'),
     }),
   ),
 });
