@@ -29,6 +29,9 @@ export interface GroupEvaluation {
   readonly samples: ReadonlyMap<string, readonly RuleSample[]>;
 }
 
+/** Labels with `__name__`, by the key of the rule. */
+export type RuleSeries = ReadonlyMap<string, readonly RuleSample['labels'][]>;
+
 const maxAlerts = 1_000;
 const maxSamples = 10_000;
 
@@ -64,6 +67,35 @@ export async function evaluateGroup(
   const seconds = (performance.now() - startedAt) / 1000;
   const failures = failureAlerts(group, { rules, state, atMs });
   return { state: { evaluatedAtMs: atMs, seconds, rules, failures }, samples };
+}
+
+/**
+ * Series that an earlier process wrote at the last evaluation. Those of alerts follow from the
+ * state; those of recording rules are read back, and unknown where the read fails. Never throws.
+ */
+export async function lastSeries(
+  { group, state, ...owner }: Omit<StoredRuleGroup, 'updatedAt'>,
+  query: QueryRule,
+): Promise<RuleSeries> {
+  const series = new Map<string, readonly RuleSample['labels'][]>();
+  if (state === undefined) return series;
+  for (const [key, { alerts }] of Object.entries(state.rules)) {
+    series.set(key, labelsOf(alerts.flatMap(toAlertSeries)));
+  }
+  const atMs = state.evaluatedAtMs - group.queryOffsetMs;
+  const keys = ruleKeys(group.rules);
+  for (const [i, { kind, name }] of group.rules.entries()) {
+    if (kind !== 'recording') continue;
+    // Only samples of this millisecond: another sender may write series of the same name.
+    const expr = `last_over_time({__name__=${JSON.stringify(name)}}[1ms])`;
+    const found = await query(owner, { type: 'prometheus', expr }, atMs).catch(() => []);
+    series.set(keys[i]!, labelsOf(found));
+  }
+  return series;
+}
+
+export function labelsOf(samples: readonly RuleSample[]): RuleSample['labels'][] {
+  return samples.map(({ labels }) => labels);
 }
 
 interface RuleContext {

@@ -1,7 +1,7 @@
 /** The evaluator over a directory in memory: which evaluations are due. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GroupState, RuleGroup, RuleSample } from '../model/rules.ts';
+import type { GroupState, Rule, RuleGroup, RuleQuery, RuleSample } from '../model/rules.ts';
 import { until } from '../../test/harness/until.ts';
 import { type EvaluatorParts, openEvaluator } from './evaluator.ts';
 
@@ -23,8 +23,12 @@ const group: RuleGroup = {
 const sample = { labels: { job: 'a' }, value: 1 };
 
 /** @returns an evaluator, and a wait for its next state that is saved. */
-function openWith(now: () => number, query: EvaluatorParts['query'] = async () => []) {
-  let state: GroupState | undefined;
+function openWith(
+  now: () => number,
+  query: EvaluatorParts['query'] = async () => [],
+  { rules, state: earlier }: { rules?: RuleGroup['rules']; state?: GroupState } = {},
+) {
+  let state = earlier;
   let { intervalMs } = group;
   let lists = 0;
   const records: { samples: number; ended: number }[] = [];
@@ -35,7 +39,7 @@ function openWith(now: () => number, query: EvaluatorParts['query'] = async () =
       listRuleGroups: async () => {
         lists++;
         const stored = { accountId: 'account', streamId: 'stream', state, updatedAt: '' };
-        return [{ ...stored, group: { ...group, intervalMs } }];
+        return [{ ...stored, group: { ...group, intervalMs, ...(rules && { rules }) } }];
       },
       saveRuleState: async (_key, next) => {
         state = next;
@@ -115,4 +119,47 @@ test('series end with their samples, but not where the rule fails', async (t) =>
     { samples: 1, ended: 0 },
     { samples: 0, ended: 1 },
   ]);
+});
+
+const down: Rule = {
+  kind: 'alerting',
+  name: 'Down',
+  query: { type: 'prometheus', expr: 'up == 0' },
+  labels: {},
+  annotations: {},
+  forMs: 0,
+  keepFiringForMs: 0,
+};
+
+test('series that end while no evaluator runs are marked by the next one', async (t) => {
+  const rules = [...group.rules, down];
+  const first = openWith(Date.now, async () => [sample], { rules });
+  const state = await first.nextSaved();
+  await first.close();
+  const readBack: RuleQuery[] = [];
+  const query: EvaluatorParts['query'] = async (_owner, asked, atMs) => {
+    if (atMs !== state.evaluatedAtMs) return [];
+    readBack.push(asked);
+    return [{ labels: { job: 'a', __name__: 'one' }, value: 1 }];
+  };
+  const second = openWith(Date.now, query, { rules, state });
+  t.after(second.close);
+  await second.nextSaved();
+  const expr = 'last_over_time({__name__="one"}[1ms])';
+  assert.deepEqual(readBack, [{ type: 'prometheus', expr }]);
+  assert.deepEqual(second.records, [{ samples: 0, ended: 3 }]);
+});
+
+test('a failure to read the recorded series back does not delay alerts', async (t) => {
+  const first = openWith(Date.now, async () => [sample]);
+  const state = await first.nextSaved();
+  await first.close();
+  const query: EvaluatorParts['query'] = async (_owner, _query, atMs) => {
+    if (atMs === state.evaluatedAtMs) throw new Error('timeout');
+    return [sample];
+  };
+  const second = openWith(Date.now, query, { state });
+  t.after(second.close);
+  assert.equal((await second.nextSaved()).rules[Object.keys(state.rules)[0]!]?.health, 'ok');
+  assert.deepEqual(second.records, [{ samples: 1, ended: 0 }]);
 });

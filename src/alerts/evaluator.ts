@@ -21,7 +21,10 @@ import {
   failureAlerts,
   type GroupEvaluation,
   type GroupOwner,
+  labelsOf,
+  lastSeries,
   type QueryRule,
+  type RuleSeries,
 } from './evaluate-group.ts';
 import type { CountLate } from './late-rows.ts';
 import type { NotifyOfGroup } from './notify.ts';
@@ -117,8 +120,11 @@ interface Track {
   /** Of the last evaluation whose state was saved. */
   evaluatedAtMs: number;
   running: boolean;
-  /** Series of the last evaluation that did not fail, by the key of the rule. */
-  series: ReadonlyMap<string, readonly RuleSample['labels'][]>;
+  /**
+   * Series of the last evaluation that did not fail, by the key of the rule; undefined before the
+   * first evaluation by this process.
+   */
+  series: RuleSeries | undefined;
   readonly sent: Map<string, SentAlert>;
   notifying: boolean;
 }
@@ -184,6 +190,7 @@ class GroupRuns {
       const release = await this.#places.acquire(accountId, this.#stop);
       try {
         const readMs = now();
+        track.series ??= await lastSeries(stored, query);
         const evaluated = await evaluateGroup(stored, atMs, query);
         const late = await this.#lateOf(stored, atMs);
         const recorded = await this.#record(stored, evaluated, track);
@@ -235,16 +242,14 @@ class GroupRuns {
   ): Promise<GroupState> {
     const samples = [...byRule.values()].flat();
     // Series of a rule that failed do not end.
-    const failed = [...track.series].filter(([rule]) => state.rules[rule]?.health === 'err');
+    const before: RuleSeries = track.series ?? new Map();
+    const failed = [...before].filter(([rule]) => state.rules[rule]?.health === 'err');
     const series = new Map(failed);
     for (const [rule, all] of byRule) {
-      const labelsOfRule = all.map(({ labels }) => labels);
-      series.set(rule, labelsOfRule);
+      series.set(rule, labelsOf(all));
     }
     const present = new Set([...series.values()].flat().map(labelsKey));
-    const ended = [...track.series.values()]
-      .flat()
-      .filter((labels) => !present.has(labelsKey(labels)));
+    const ended = [...before.values()].flat().filter((labels) => !present.has(labelsKey(labels)));
     if (samples.length === 0 && ended.length === 0) return state;
     const atMs = state.evaluatedAtMs - group.queryOffsetMs;
     try {
@@ -266,7 +271,7 @@ class GroupRuns {
 function newTrack({ state }: StoredRuleGroup): Track {
   const sent = new Map(Object.entries(state?.sent ?? {}));
   const evaluatedAtMs = state?.evaluatedAtMs ?? 0;
-  return { evaluatedAtMs, running: false, series: new Map(), sent, notifying: false };
+  return { evaluatedAtMs, running: false, series: undefined, sent, notifying: false };
 }
 
 function keyOf({ streamId, group }: StoredRuleGroup): string {

@@ -80,7 +80,24 @@ groups:
           1,
       { what: 'the recorded series' },
     );
-    const { groups } = await ask<{ groups: { rules: object[] }[] }>('rules');
+    const ofPending = { query: 'ALERTS{alertname="JobsFailing",alertstate="pending"}' };
+    await until(
+      async () => (await ask<{ result: unknown[] }>('query', ofPending)).result.length === 0,
+      { what: 'the end of the series that was written before the kill' },
+    );
+    const { groups } = await ask<{ groups: { lastEvaluation: string; rules: object[] }[] }>(
+      'rules',
+    );
+    // As the first evaluation after a start reads back what it may have to end.
+    const ofLast = {
+      query: 'last_over_time({__name__="jobs:failing:sum"}[1ms])',
+      time: groups[0]!.lastEvaluation,
+    };
+    const lastSeries = await until(
+      async () => (await ask<{ result: { metric: object }[] }>('query', ofLast)).result[0],
+      { what: 'the samples of the last evaluation' },
+    );
+    assert.deepEqual(lastSeries.metric, { __name__: 'jobs:failing:sum' });
     assert.partialDeepStrictEqual(groups, [
       {
         name: 'jobs',
