@@ -41,15 +41,23 @@ export function readRange(
 
 /** @returns undefined if there is no such file */
 export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
-  let file: FileId;
   try {
-    file = fs.open(path, 'read');
+    return reading(fs, path, (file) => readRange(fs, file, 0, fs.size(file)));
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;
   }
+}
+
+/** Opens a file for reading, and closes it after `use`. */
+export function reading<Result>(
+  fs: FileSystem,
+  path: string,
+  use: (file: FileId) => Result,
+): Result {
+  const file = fs.open(path, 'read');
   try {
-    return readRange(fs, file, 0, fs.size(file));
+    return use(file);
   } finally {
     fs.close(file);
   }
@@ -57,14 +65,18 @@ export function readWhole(fs: FileSystem, path: string): Buffer | undefined {
 
 /** Creates a file; data and name are durable on return. */
 export function createFile(fs: FileSystem, path: string, bytes: Uint8Array): void {
-  const file = fs.open(path, 'create');
+  writeSynced(fs, path, bytes);
+  fs.syncDirectory(dirname(path));
+}
+
+function writeSynced(fs: FileSystem, path: string, bytes: Uint8Array, permissions?: number): void {
+  const file = fs.open(path, 'create', permissions);
   try {
     writeFully(fs, file, bytes, 0);
     fs.sync(file);
   } finally {
     fs.close(file);
   }
-  fs.syncDirectory(dirname(path));
 }
 
 /** Replaces a file atomically and durably: write, fsync, rename, fsync of the directory. */
@@ -77,13 +89,7 @@ export function replaceFile(
   const temporary = path + temporarySuffix;
   // A leftover could have other permissions.
   removeIfThere(fs, temporary);
-  const file = fs.open(temporary, 'create', permissions);
-  try {
-    writeFully(fs, file, bytes, 0);
-    fs.sync(file);
-  } finally {
-    fs.close(file);
-  }
+  writeSynced(fs, temporary, bytes, permissions);
   fs.rename(temporary, path);
   fs.syncDirectory(dirname(path));
 }

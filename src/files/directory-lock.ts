@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { replaceTextFile } from './atomic-file.ts';
 
-export interface DirectoryLock {
+export interface DirectoryLock extends Disposable {
   /** The lock file was damaged and has been replaced. */
   readonly isMended: boolean;
   release(): void;
@@ -44,7 +44,8 @@ function tryLock(file: string): DirectoryLock | undefined | string {
   for (let isMended = false; ; isMended = true) {
     try {
       const database = openExclusive(file);
-      return { isMended, release: () => database.close() };
+      const release = () => database.isOpen && database.close();
+      return { isMended, release, [Symbol.dispose]: release };
     } catch (error) {
       const { errcode, message } = error as Error & { errcode?: number };
       if (errcode === sqliteCodes.busy) return undefined;

@@ -20,33 +20,21 @@ export async function copyFile(
   target: string,
   signal: AbortSignal,
 ): Promise<Copied> {
-  const from = await open(file.source, 'r');
-  try {
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    const to = await open(target, 'wx', 0o600);
-    try {
-      const copied = await pump(from, { to, bytes: file.bytes, signal });
-      if (copied.bytes < file.bytes) {
-        throw new Error(`cannot copy ${file.source}: it has become shorter`);
-      }
-      await to.sync();
-      return copied;
-    } finally {
-      await to.close();
-    }
-  } finally {
-    await from.close();
+  await using from = await open(file.source, 'r');
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await using to = await open(target, 'wx', 0o600);
+  const copied = await pump(from, { to, bytes: file.bytes, signal });
+  if (copied.bytes < file.bytes) {
+    throw new Error(`cannot copy ${file.source}: it has become shorter`);
   }
+  await to.sync();
+  return copied;
 }
 
 /** @throws the signal's reason */
 export async function digestFile(source: string, signal: AbortSignal): Promise<Copied> {
-  const from = await open(source, 'r');
-  try {
-    return await pump(from, { bytes: Number.MAX_SAFE_INTEGER, signal });
-  } finally {
-    await from.close();
-  }
+  await using from = await open(source, 'r');
+  return await pump(from, { bytes: Number.MAX_SAFE_INTEGER, signal });
 }
 
 interface Pumping {
@@ -75,12 +63,8 @@ async function pump(from: FileHandle, { to, bytes, signal }: Pumping): Promise<C
 
 /** Fsyncs a folder, which makes the names in it durable. */
 export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(path, 'r');
+  await folder.sync();
 }
 
 /** Names the folder when the disk is full; returns any other error unchanged. */

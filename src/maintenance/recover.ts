@@ -14,6 +14,9 @@ import { lockDirectory } from '../files/directory-lock.ts';
 import { accessScopes, type Token } from '../model/account.ts';
 import { assertRestoreFinished } from './unfinished.ts';
 
+/** Minimum of `directory.poolSize`. */
+const poolSize = 5;
+
 /** A token and its secret. */
 export interface RecoveredToken extends Token {
   readonly token: string;
@@ -58,16 +61,12 @@ export async function recoverToken(place: RecoveryPlace): Promise<RecoveredToken
  */
 export async function acceptDirectory(dataDir: string): Promise<void> {
   const file = existingFile(dataDir);
-  const lock = lockDirectory(resolve(dataDir));
-  try {
-    await (await openSqliteDirectory({ file, acceptsDamage: true })).close();
-  } finally {
-    lock.release();
-  }
+  using _lock = lockDirectory(resolve(dataDir));
+  await (await openSqliteDirectory({ file, acceptsDamage: true })).close();
 }
 
 function openDirectory({ dataDir, url, password = '' }: RecoveryPlace): Promise<Directory> {
-  if (url) return openPostgresDirectory({ url, password, poolSize: 5 });
+  if (url) return openPostgresDirectory({ url, password, poolSize });
   return openSqliteDirectory({ file: existingFile(dataDir) });
 }
 
@@ -80,9 +79,6 @@ function existingFile(dataDir: string): string {
   );
 }
 
-/** Minimum of `directory.poolSize`. */
-const poolSize = 5;
-
 /**
  * The source is kept.
  * @throws Error for the operator; also while a service runs on the data directory, or when `target`
@@ -92,11 +88,11 @@ export async function copyDirectory(
   from: { readonly dataDir: string },
   target: PostgresAddress,
 ): Promise<DirectoryCounts> {
-  await using parts = new AsyncDisposableStack();
   const dataDir = resolve(from.dataDir);
   const file = join(dataDir, sqliteFileName);
   if (!existsSync(file)) throw new Error(`cannot find ${file}: give the data directory (--data)`);
-  parts.adopt(lockDirectory(dataDir), (lock) => lock.release());
+  using _lock = lockDirectory(dataDir);
+  await using parts = new AsyncDisposableStack();
   assertRestoreFinished(dataDir);
   const source = parts.adopt(await openSqliteDatabase({ file }), (it) => it.close());
   const opened = await openPostgresDatabase({ ...target, poolSize });

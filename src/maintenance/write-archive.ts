@@ -98,13 +98,9 @@ export async function assertRoom(folder: string, bytes: number): Promise<void> {
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(text);
+  await file.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -31,7 +31,7 @@ export function startOpening(config: Readonly<Config>, parts: Parts, fields?: ob
 export function openDataFolder({ config, instruments, parts }: Opening): string {
   const dataDir = resolve(config.data);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = parts.adopt(lockDirectory(dataDir), (it) => it.release());
+  const lock = parts.use(lockDirectory(dataDir));
   if (lock.isMended) createDataFolderEvents(instruments).lockReplaced(dataDir);
   return dataDir;
 }

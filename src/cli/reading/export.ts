@@ -1,6 +1,6 @@
 /** `weir export [search…]`: all logs that match, as NDJSON or CSV. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
+import { open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { renameDurably } from '../../files/atomic-file.ts';
@@ -65,15 +65,13 @@ async function writeOut(
 async function writeFileWhole(file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const existing = await stat(file).catch(() => undefined);
   if (existing !== undefined && !existing.isFile()) {
-    await writeTo(await openFor(file, file, 'w'), file, chunks);
-    return;
+    return writeTo(file, 'w', { file, chunks });
   }
   const target = existing === undefined ? file : await realpath(file);
   const suffix = randomBytes(4).toString('hex');
   const part = join(dirname(target), `.${basename(target)}.${suffix}.part`);
-  const handle = await openFor(part, file, 'wx');
   try {
-    await writeTo(handle, file, chunks);
+    await writeTo(part, 'wx', { file, chunks });
     try {
       renameDurably(part, target);
     } catch (error) {
@@ -85,27 +83,17 @@ async function writeFileWhole(file: string, chunks: AsyncIterable<Uint8Array>): 
   }
 }
 
-async function openFor(path: string, file: string, flags: 'w' | 'wx'): Promise<FileHandle> {
-  return open(path, flags).catch((error: unknown) => fail(file, error));
-}
-
-/** Closes the handle. */
+/** @param path of the file, or of its temporary file. */
 async function writeTo(
-  handle: FileHandle,
-  file: string,
-  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  flags: 'w' | 'wx',
+  { file, chunks }: { readonly file: string; readonly chunks: AsyncIterable<Uint8Array> },
 ): Promise<void> {
-  try {
-    for await (const chunk of chunks) {
-      await handle.writeFile(chunk).catch((error: unknown) => fail(file, error));
-    }
-    // Syncing a device or a pipe fails.
-    if ((await handle.stat()).isFile()) {
-      await handle.sync().catch((error: unknown) => fail(file, error));
-    }
-  } finally {
-    await handle.close();
-  }
+  const orFail = (error: unknown) => fail(file, error);
+  await using handle = await open(path, flags).catch(orFail);
+  for await (const chunk of chunks) await handle.writeFile(chunk).catch(orFail);
+  // Syncing a device or a pipe fails.
+  if ((await handle.stat()).isFile()) await handle.sync().catch(orFail);
 }
 
 function fail(file: string, error: unknown): never {

@@ -10,6 +10,7 @@ import { createNodeFileSystem, type FileSystem } from '../../files/file-system.t
 import {
   createFile,
   isAbsent,
+  reading,
   readRange,
   readWhole,
   removeIfThere,
@@ -75,12 +76,12 @@ export function quarantineBytes(
   const name = `${segment.firstSequence}-${span.offset}${damagedSuffix}`;
   const path = join(folder, name);
   if (fs.list(folder).includes(name)) return path;
-  const source = fs.open(segment.path, 'read');
-  try {
-    createFile(fs, path, readRange(fs, source, span.offset, span.bytes));
-  } finally {
-    fs.close(source);
-  }
+  const { offset, bytes } = span;
+  createFile(
+    fs,
+    path,
+    reading(fs, segment.path, (file) => readRange(fs, file, offset, bytes)),
+  );
   return path;
 }
 

@@ -9,7 +9,7 @@ import { frameHeaderBytes, readFrameHeader } from '../frame.ts';
 import type { TakeLimits } from '../port.ts';
 import type { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
-import { readRange } from '../../files/atomic-file.ts';
+import { reading, readRange } from '../../files/atomic-file.ts';
 import { smaller } from '../../std/big-integers.ts';
 import {
   damagedSuffix,
@@ -149,18 +149,15 @@ export class RetriedBatches {
 /** @returns undefined where the file is unreadable or no batch */
 function measure(parts: RetryParts, stem: string): Waiting | undefined {
   const { fs, folder } = parts;
-  return attempt(parts, stem, () => {
-    const file = fs.open(join(folder, stem + retrySuffix), 'read');
-    try {
+  return attempt(parts, stem, () =>
+    reading(fs, join(folder, stem + retrySuffix), (file) => {
       const bytes = fs.size(file);
       const header = readFrameHeader(readRange(fs, file, 0, frameHeaderBytes), 0);
       if (header === undefined) return keepDamaged(parts, stem, bytes);
       const { writer, sequence, rows } = header;
       return { stem, id: { writer, sequence }, rows, bytes };
-    } finally {
-      fs.close(file);
-    }
-  });
+    }),
+  );
 }
 
 function keepDamaged(

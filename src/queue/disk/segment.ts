@@ -6,7 +6,13 @@ import { dirname, join } from 'node:path';
 import { defineRecord } from '../../codec/record.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange, removeIfThere, temporarySuffix, writeFully } from '../../files/atomic-file.ts';
+import {
+  reading,
+  readRange,
+  removeIfThere,
+  temporarySuffix,
+  writeFully,
+} from '../../files/atomic-file.ts';
 import {
   decodeFrameHeader,
   encodeFrameHeader,
@@ -81,17 +87,14 @@ export function parseSegmentName(name: string): bigint | undefined {
 /** Reads header and seal only; without a seal the summary is empty. */
 export function inspectSegment(fs: FileSystem, directory: string, firstSequence: bigint): Segment {
   const path = join(directory, segmentName(firstSequence));
-  const file = fs.open(path, 'read');
-  try {
+  return reading(fs, path, (file) => {
     const fileBytes = fs.size(file);
     const header = headerFormat.decode(readRange(fs, file, 0, segmentHeaderBytes));
     const tailStart = Math.max(segmentHeaderBytes, fileBytes - sealBytes);
     const seal = decodeSeal(readRange(fs, file, tailStart, sealBytes), firstSequence, fileBytes);
     const summary = seal ?? emptySummary(firstSequence);
     return { ...summary, path, sealed: seal !== undefined, fileBytes, header };
-  } finally {
-    fs.close(file);
-  }
+  });
 }
 
 /** Reads all frames; their idempotency keys go to `keys`. */
@@ -215,12 +218,7 @@ export function withReader<Result>(
   writer: bigint,
   use: (reader: FrameReader) => Result,
 ): Result {
-  const file = fs.open(segment.path, 'read');
-  try {
-    return use(readerOf(fs, file, segment, writer));
-  } finally {
-    fs.close(file);
-  }
+  return reading(fs, segment.path, (file) => use(readerOf(fs, file, segment, writer)));
 }
 
 function emptySummary(firstSequence: bigint): SegmentSummary {
