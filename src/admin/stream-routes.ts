@@ -1,6 +1,7 @@
 /** Streams in the control API, and the deletion of their data. */
 import type { Directory } from '../directory/port.ts';
 import type { Stream } from '../model/account.ts';
+import { levelBeyondRetention } from '../model/downsampling.ts';
 import { AppError } from '../model/errors.ts';
 import type { AdminContext } from './context.ts';
 import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
@@ -40,6 +41,7 @@ function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute
       response: streamAnswer,
       successStatus: 201,
       handle: async ({ caller, accountId, body }) => {
+        checkLevels(body, 'downsampling');
         const stream = await directory.createStream({ ...body, accountId });
         record('createStream', { caller, accountId }, stream.streamId);
         return stream;
@@ -53,7 +55,11 @@ function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute
       body: streamChange,
       response: streamAnswer,
       handle: async ({ caller, accountId, params: { streamId }, body }) => {
-        await find(directory, accountId, streamId);
+        const before = await find(directory, accountId, streamId);
+        if (body.downsampling !== undefined) checkLevels({ ...before, ...body }, 'downsampling');
+        else if (body.retentionDays !== undefined) {
+          checkLevels({ ...before, ...body }, 'retentionDays');
+        }
         const stream = await directory.updateStream(streamId, body);
         if (!stream) throw notFound('stream', streamId);
         record('updateStream', { caller, accountId }, streamId);
@@ -93,6 +99,21 @@ function deletionRoutes(context: AdminContext): AdminRoute[] {
       },
     }),
   ];
+}
+
+/** @param changed field of the body that the error names. @throws AppError `malformed` */
+function checkLevels(
+  { downsampling, retentionDays }: Pick<Stream, 'downsampling' | 'retentionDays'>,
+  changed: 'downsampling' | 'retentionDays',
+): void {
+  const level = levelBeyondRetention(downsampling, retentionDays);
+  if (level === undefined) return;
+  throw new AppError(
+    'malformed',
+    `cannot accept the body: ${changed}: downsampling level ${level} is not reached, since ` +
+      `data is deleted after ${retentionDays} days: keep data longer or remove the level`,
+    { parameter: changed },
+  );
 }
 
 async function find(directory: Directory, accountId: string, streamId: string): Promise<Stream> {

@@ -1,7 +1,7 @@
 /** Levels of downsampling as text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDownsampling } from './downsampling.ts';
+import { levelBeyondRetention, parseDownsampling } from './downsampling.ts';
 
 test('reads levels', () => {
   assert.deepEqual(parseDownsampling('30d:5m,180d:1h'), [
@@ -29,4 +29,11 @@ test('refuses what is no level, and levels that are not coarser than those befor
     '30d:5m,60d:7m',
   ];
   for (const text of refused) assert.equal(parseDownsampling(text), undefined, text);
+});
+
+test('names the first level that is not reached before the retention ends', () => {
+  assert.equal(levelBeyondRetention('30d:5m,180d:1h', 181), undefined);
+  assert.equal(levelBeyondRetention('30d:5m,180d:1h', 180), '180d:1h');
+  assert.equal(levelBeyondRetention('30d:5m,180d:1h', 7), '30d:5m');
+  assert.equal(levelBeyondRetention(null, 1), undefined);
 });

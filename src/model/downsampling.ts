@@ -39,3 +39,12 @@ export function parseDownsampling(text: string): readonly DownsamplingLevel[] | 
 export function downsamplingOf(text: string | null): readonly DownsamplingLevel[] {
   return text === null ? [] : (parseDownsampling(text) ?? []);
 }
+
+/** @returns the first level that no data reaches before the retention ends; undefined = none */
+export function levelBeyondRetention(
+  text: string | null,
+  retentionDays: number,
+): string | undefined {
+  const index = downsamplingOf(text).findIndex(({ afterDays }) => afterDays >= retentionDays);
+  return text?.split(',')[index];
+}

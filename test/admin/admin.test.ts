@@ -142,6 +142,28 @@ test('a refused deletion of a stream keeps its data', async () => {
   assert.equal(plane.deletedData.length, 1);
 });
 
+test('refuses a retention that ends before a downsampling level', async () => {
+  const body = { name: 'levels', retentionDays: 400, downsampling: '30d:5m,180d:1h' };
+  const { streamId } = await call<Stream>('createStream', { body });
+  const update = (change: object) =>
+    call<Stream>('updateStream', { params: { streamId }, body: change });
+  const error = await update({ retentionDays: 100 }).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof AppError);
+  assert.equal(error.code, 'malformed');
+  assert.equal(error.parameter, 'retentionDays');
+  assert.match(error.message, /180d:1h is not reached, since data is deleted after 100 days/);
+  assert.equal((await plane.directory.getStream(streamId))?.retentionDays, 400);
+  const shorter = { retentionDays: 100, downsampling: '30d:5m' };
+  assert.partialDeepStrictEqual(await update(shorter), shorter);
+  assert.equal(await outcomeOf(update({ downsampling: '100d:1h' })), 'malformed');
+});
+
+test('renames a stream of an earlier release, whose level is beyond the retention', async () => {
+  const { streamId } = tenant.stream;
+  await plane.directory.updateStream(streamId, { downsampling: '30d:5m' });
+  await call('updateStream', { params: { streamId }, body: { name: 'renamed' } });
+});
+
 const refused: readonly [string, object | null, string, RegExp][] = [
   ['createStream', { name: 'x', accountId: 'other' }, 'accountId', /unknown field "accountId"/],
   ['createStream', { name: 'x', streamId: 'mine' }, 'streamId', /unknown field "streamId"/],
@@ -153,6 +175,7 @@ const refused: readonly [string, object | null, string, RegExp][] = [
   ['createStream', { name: 'x', retentionDays: 3651 }, 'retentionDays', /retentionDays/],
   ['createStream', { name: 'x', retentionDays: 1.5 }, 'retentionDays', /retentionDays/],
   ['createStream', { name: 'x', retentionDays: '7' }, 'retentionDays', /retentionDays/],
+  ['createStream', { name: 'x', downsampling: '30d:5m' }, 'downsampling', /30d:5m .* 30 days/],
   ['createStream', null, '', /body/],
   ['createAccount', { name: 'x', eventsPerSecond: 0 }, 'eventsPerSecond', /eventsPerSecond/],
   ['updateReceiver', {}, '', /at least one field/],

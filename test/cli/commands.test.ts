@@ -51,7 +51,7 @@ test('creates, changes and deletes a stream', async () => {
   const updated = await weirJson('stream', 'update', id, '--name', 'cart');
   assert.deepEqual(updated, { ...stream, name: 'cart' });
   const levels = (text: string) => weirJson('stream', 'update', id, '--downsampling', text);
-  assert.equal((await levels('30d:5m,180d:1h'))['downsampling'], '30d:5m,180d:1h');
+  assert.equal((await levels('1d:5m,3d:1h'))['downsampling'], '1d:5m,3d:1h');
   assert.deepEqual(await levels('none'), updated);
   const { error } = await weir('stream', 'update', id, '--downsampling', '30d');
   assert.match(error, /must be levels such as 30d:5m/);
