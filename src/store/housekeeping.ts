@@ -42,7 +42,8 @@ export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {
   /** Reports damaged parts; a failure is logged. */
   checkForDamage(closing: AbortSignal): Promise<void>;
   /**
-   * Runs every task that is due; a task that fails is logged and retried in the next round.
+   * Runs every task that is due. A task that fails is logged and retried: in the next round, the
+   * daily ones after a wait that doubles from round to round up to a day.
    * @param closing no task begins after it fires, and a failure is not logged any more
    */
   runRound(closing: AbortSignal): Promise<void>;
@@ -58,24 +59,41 @@ export function createHousekeeping(
   const indexes = createSearchIndexes(store);
   const damage = createDamageWatch(store);
   const scrub = createScrub(store, options.scrubEveryMs, now);
-  let deletedAtMs = 0;
   let lastRound = { rows: store.insertedRows(), atMs: now() };
 
   async function dropDaysOverCap() {
     if (options.maxDiskBytes !== undefined) await diskSpace.dropDaysOverCap(options.maxDiskBytes);
   }
 
+  /** @returns whether it succeeded */
   async function attempt(task: string, run: () => Promise<void>, closing: AbortSignal) {
-    if (closing.aborted) return;
+    if (closing.aborted) return false;
     try {
       await run();
+      return true;
     } catch (error) {
       if (!closing.aborted) store.events.housekeepingFailed(task, error as Error);
+      return false;
     }
   }
 
-  const checkForDamage = (closing: AbortSignal) =>
-    attempt('check_for_damage', () => damage.check(), closing);
+  /** Each rewrites or counts whole days, so that failures wait with backoff. */
+  function daily(task: string, run: () => Promise<void>) {
+    let dueAtMs = Number.NEGATIVE_INFINITY;
+    let backoffMs = options.everyMs;
+    return async (closing: AbortSignal) => {
+      if (now() < dueAtMs) return;
+      const succeeded = await attempt(task, run, closing);
+      dueAtMs = now() + (succeeded ? options.deleteEveryMs : backoffMs);
+      backoffMs = succeeded ? options.everyMs : Math.min(backoffMs * 2, options.deleteEveryMs);
+    };
+  }
+  const deleteDaily = daily('delete_expired_rows', deleteExpiredRows);
+  const planDaily = daily('plan_downsampling', downsampling.plan);
+
+  async function checkForDamage(closing: AbortSignal) {
+    await attempt('check_for_damage', () => damage.check(), closing);
+  }
 
   /** Rows inserted per second since the last round. */
   function takeInsertRate(): number {
@@ -97,11 +115,8 @@ export function createHousekeeping(
       const isBusy = rate > options.quietRowsPerSecond;
       await attempt('drop_expired_days', dropExpiredDays, closing);
       await attempt('drop_days_over_cap', dropDaysOverCap, closing);
-      if (now() - deletedAtMs >= options.deleteEveryMs) {
-        deletedAtMs = now();
-        await attempt('delete_expired_rows', deleteExpiredRows, closing);
-        await attempt('plan_downsampling', downsampling.plan, closing);
-      }
+      await deleteDaily(closing);
+      await planDaily(closing);
       await attempt('downsample', () => downsampling.rewriteNextDay(closing), closing);
       await checkForDamage(closing);
       // Before parts are rewritten, which would give damaged data valid checksums.

@@ -232,3 +232,31 @@ test('a task cut off by close is no failure, and none begins after it', async ()
   await round;
   assert.deepEqual(failed, []);
 });
+
+test('a daily task that fails is retried with backoff, and after success a day later', async () => {
+  const failed: string[] = [];
+  const housekeepingFailed = (task: string) => void failed.push(task);
+  const store = { ...engine.store, events: { ...engine.store.events, housekeepingFailed } };
+  let nowMs = now;
+  let isAway = true;
+  const streams = async () => (isAway ? Promise.reject(new Error('away')) : []);
+  const keeper = createHousekeeping({ store, streams, now: () => nowMs }, housekeepingDefaults);
+  const attempted = async (secondsLater: number) => {
+    failed.length = 0;
+    nowMs += secondsLater * 1000;
+    await keeper.runRound(new AbortController().signal);
+    return ['delete_expired_rows', 'plan_downsampling'].map((task) => failed.includes(task));
+  };
+  const both = [true, true];
+  const neither = [false, false];
+  assert.deepEqual(await attempted(0), both);
+  assert.deepEqual(await attempted(9), neither);
+  assert.deepEqual(await attempted(1), both);
+  assert.deepEqual(await attempted(19), neither);
+  assert.deepEqual(await attempted(1), both);
+  isAway = false;
+  await attempted(40);
+  isAway = true;
+  assert.deepEqual(await attempted(86_399), neither);
+  assert.deepEqual(await attempted(1), both);
+});
