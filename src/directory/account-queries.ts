@@ -1,9 +1,8 @@
 /** Accounts and their streams. */
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from 'kysely';
 import type { Account, Scope, Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
-import { type Database, deleteRows, findRow, listRows, type Tables } from './database.ts';
+import { type Database, deleteRows, findRow, listRows, type Tx } from './database.ts';
 import type { Directory } from './port.ts';
 
 export function createAccountQueries(database: Database) {
@@ -78,22 +77,18 @@ export function createAccountQueries(database: Database) {
 }
 
 /** @throws AppError `not_found` */
-export async function requireAccount(tx: Transaction<Tables>, accountId: string): Promise<void> {
+export async function requireAccount(tx: Tx, accountId: string): Promise<void> {
   if (await findRow(tx, 'accounts', { accountId })) return;
   throw new AppError('not_found', `cannot find account ${accountId}`);
 }
 
 /** @throws AppError `not_found` */
-export async function requireStream(
-  tx: Transaction<Tables>,
-  accountId: string,
-  streamId: string,
-): Promise<void> {
+export async function requireStream(tx: Tx, accountId: string, streamId: string): Promise<void> {
   if (await findRow(tx, 'streams', { streamId, accountId })) return;
   throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
 }
 
-async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promise<boolean> {
+async function deleteAccount(tx: Tx, accountId: string): Promise<boolean> {
   for (const table of ['receivers', 'streams'] as const) {
     if (!(await findRow(tx, table, { accountId }))) continue;
     throw new AppError(
@@ -115,7 +110,7 @@ async function deleteAccount(tx: Transaction<Tables>, accountId: string): Promis
   return deleteRows(tx, 'accounts', { accountId });
 }
 
-async function deleteIfUnbound(tx: Transaction<Tables>, tokenId: string): Promise<void> {
+async function deleteIfUnbound(tx: Tx, tokenId: string): Promise<void> {
   await tx
     .deleteFrom('tokens')
     .where('tokenId', '=', tokenId)
@@ -123,7 +118,7 @@ async function deleteIfUnbound(tx: Transaction<Tables>, tokenId: string): Promis
     .execute();
 }
 
-async function deleteStream(tx: Transaction<Tables>, streamId: string): Promise<boolean> {
+async function deleteStream(tx: Tx, streamId: string): Promise<boolean> {
   const receiver = await findRow(tx, 'receivers', { streamId });
   if (receiver) {
     throw new AppError(

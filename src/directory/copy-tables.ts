@@ -1,6 +1,6 @@
 /** Copies the embedded directory into an empty shared one. */
-import { type Kysely, sql, type Transaction } from 'kysely';
-import { asAnyTable, type Database, findRow, type Tables } from './database.ts';
+import { sql } from 'kysely';
+import { asAnyTable, type Database, type Db, findRow, type Tables, type Tx } from './database.ts';
 
 /** Number of copied rows. */
 export interface DirectoryCounts {
@@ -60,7 +60,7 @@ export function copyTables(from: Database, to: Database): Promise<DirectoryCount
   );
 }
 
-async function checkEmpty(target: Transaction<Tables>): Promise<void> {
+async function checkEmpty(target: Tx): Promise<void> {
   for (const table of copiedTables) {
     if ((await findRow(target, table, {})) === undefined) continue;
     throw new Error(
@@ -71,11 +71,7 @@ async function checkEmpty(target: Transaction<Tables>): Promise<void> {
 }
 
 /** @returns the number of rows. */
-async function copyTable(
-  table: CopiedTable,
-  source: Transaction<Tables>,
-  target: Transaction<Tables>,
-): Promise<number> {
+async function copyTable(table: CopiedTable, source: Tx, target: Tx): Promise<number> {
   let copied = 0;
   let last = 0;
   for (;;) {
@@ -89,7 +85,7 @@ async function copyTable(
   }
 }
 
-function rowsAfter(table: CopiedTable, last: number, source: Kysely<Tables>) {
+function rowsAfter(table: CopiedTable, last: number, source: Db) {
   const rowid = sql<number>`rowid`;
   return source
     .selectFrom(asAnyTable(table))

@@ -56,19 +56,24 @@ export interface Tables {
   directoryMigrations: { version: number; appliedAt: string };
 }
 
+/** Runs one statement. */
+export type Db = Kysely<Tables>;
+/** Runs the statements of one transaction. */
+export type Tx = Transaction<Tables>;
+
 export interface Database {
   /** One statement. @throws AppError `unavailable` when the database cannot answer. */
-  read<Result>(query: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
+  read<Result>(query: (db: Db) => Promise<Result>): Promise<Result>;
   /**
    * One transaction, durable when the promise resolves; such writes are serialized.
    * @throws AppError `unavailable`, and any error of `work` after a rollback.
    */
-  write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  write<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /**
    * Like `write`, but concurrent if the database supports it: for frequent writes whose order does
    * not matter and that no grant depends on. `work` may be repeated after a rollback.
    */
-  writeConcurrently<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result>;
+  writeConcurrently<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /** ISO 8601 UTC. */
   timestamp(): string;
   /** Expression of the database's clock, which is the same for all nodes, in Unix ms. */
@@ -80,7 +85,7 @@ type Columns<Table extends keyof Tables> = Partial<Tables[Table]>;
 
 /** Rows with these values in their columns. */
 export async function listRows<Table extends keyof Tables>(
-  db: Kysely<Tables>,
+  db: Db,
   table: Table,
   { where = {}, orderBy = [] }: ListedRows<Table>,
 ): Promise<Tables[Table][]> {
@@ -96,7 +101,7 @@ interface ListedRows<Table extends keyof Tables> {
 
 /** A row with these values in its columns. */
 export async function findRow<Table extends keyof Tables>(
-  db: Kysely<Tables>,
+  db: Db,
   table: Table,
   where: Columns<Table>,
 ): Promise<Tables[Table] | undefined> {
@@ -106,7 +111,7 @@ export async function findRow<Table extends keyof Tables>(
 
 /** @returns whether a row was deleted. */
 export async function deleteRows<Table extends keyof Tables>(
-  tx: Transaction<Tables>,
+  tx: Tx,
   table: Table,
   where: Columns<Table>,
 ): Promise<boolean> {
@@ -129,7 +134,7 @@ function allOf(columns: object) {
 
 /** @returns the number of rows of the account. */
 export async function countRows(
-  tx: Transaction<Tables>,
+  tx: Tx,
   table: 'exportTickets' | 'notifiers' | 'views',
   accountId: string,
 ): Promise<number> {

@@ -2,8 +2,8 @@
  * Creates and upgrades the directory's tables: numbered steps in one transaction, so that two
  * processes that start together cannot both apply one.
  */
-import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Tables } from './database.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Tx } from './database.ts';
 
 type Step = (text: RawBuilder<unknown>) => readonly RawBuilder<unknown>[];
 
@@ -217,11 +217,7 @@ const steps = [
  * @param text type of columns of text, with an order by bytes.
  * @throws Error when a newer version of Weir has already changed the tables.
  */
-export async function migrate(
-  tx: Transaction<Tables>,
-  text: RawBuilder<unknown>,
-  appliedAt: string,
-): Promise<void> {
+export async function migrate(tx: Tx, text: RawBuilder<unknown>, appliedAt: string): Promise<void> {
   await sql`create table if not exists directory_migrations (
     version integer primary key,
     applied_at ${text} not null

@@ -1,8 +1,8 @@
 /** The directory that nodes share: a PostgreSQL database with the tables of the embedded one. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { CamelCasePlugin, Kysely, PostgresDialect, sql } from 'kysely';
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
-import type { Database, Tables } from './database.ts';
+import type { Database, Tables, Tx } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { Directory, GrantSource } from './port.ts';
 import { changesChannel } from './postgres-changes.ts';
@@ -136,7 +136,7 @@ function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string
 const writeLock = 0x77656972;
 
 /** Serializes the writes of all nodes, and notifies all nodes at the commit. */
-async function lockAndNotify(tx: Transaction<Tables>): Promise<void> {
+async function lockAndNotify(tx: Tx): Promise<void> {
   await sql`
     select pg_advisory_xact_lock(${writeLock}), pg_notify(${changesChannel}, '')
   `.execute(tx);

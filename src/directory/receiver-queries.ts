@@ -1,5 +1,4 @@
 /** Receivers in the directory's database. */
-import type { Transaction } from 'kysely';
 import type { Receiver } from '../model/account.ts';
 import type { TransformStep } from '../model/transform.ts';
 import { createId } from '../std/random-id.ts';
@@ -10,7 +9,7 @@ import {
   findRow,
   listRows,
   type ReceiverRow,
-  type Tables,
+  type Tx,
 } from './database.ts';
 import type { Directory, GrantSource, ReceiverChange } from './port.ts';
 
@@ -68,12 +67,12 @@ export function createReceiverQueries(database: Database) {
   } satisfies Partial<Directory & GrantSource>;
 }
 
-export async function insertReceiver(tx: Transaction<Tables>, receiver: Receiver): Promise<void> {
+export async function insertReceiver(tx: Tx, receiver: Receiver): Promise<void> {
   await tx.insertInto('receivers').values(toRow(receiver)).execute();
 }
 
 async function updateReceiver(
-  tx: Transaction<Tables>,
+  tx: Tx,
   receiverId: string,
   change: ReceiverChange,
 ): Promise<Receiver | undefined> {

@@ -1,8 +1,8 @@
 /** Rule groups, the state of their alerts, and leases, in the directory's database. */
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import { AppError } from '../model/errors.ts';
 import type { GroupState, RuleGroup } from '../model/rules.ts';
-import { type Database, deleteRows, findRow, listRows, type Tables } from './database.ts';
+import { type Database, deleteRows, findRow, listRows, type Tx } from './database.ts';
 import type { RuleStore } from './port.ts';
 
 export function createRuleQueries(database: Database): RuleStore {
@@ -107,17 +107,13 @@ function createLeaseQueries(database: Database): Pick<RuleStore, 'holdLease' | '
   };
 }
 
-async function accountOf(tx: Transaction<Tables>, streamId: string): Promise<string> {
+async function accountOf(tx: Tx, streamId: string): Promise<string> {
   const stream = await findRow(tx, 'streams', { streamId });
   if (stream) return stream.accountId;
   throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
 }
 
-async function checkCount(
-  tx: Transaction<Tables>,
-  streamId: string,
-  maxGroups: number,
-): Promise<void> {
+async function checkCount(tx: Tx, streamId: string, maxGroups: number): Promise<void> {
   const { count } = await tx
     .selectFrom('ruleGroups')
     .select((select) => select.fn.countAll<number>().as('count'))

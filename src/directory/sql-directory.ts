@@ -1,7 +1,6 @@
 /** The directory in an SQL database, SQLite or PostgreSQL. */
-import type { Transaction } from 'kysely';
 import { createAccountQueries } from './account-queries.ts';
-import { type Database, findRow, type Tables } from './database.ts';
+import { type Database, findRow, type Tx } from './database.ts';
 import type { Directory, DirectorySeed, GrantSource } from './port.ts';
 import { createNotifierQueries } from './notifier-queries.ts';
 import { createReceiverQueries, insertReceiver } from './receiver-queries.ts';
@@ -33,15 +32,11 @@ export function createSqlDirectory(database: Database): Directory & GrantSource 
 }
 
 /** Tokens count too: after an operator deleted every account, the first one is not recreated. */
-async function isEmpty(tx: Transaction<Tables>): Promise<boolean> {
+async function isEmpty(tx: Tx): Promise<boolean> {
   return !(await findRow(tx, 'accounts', {})) && !(await findRow(tx, 'tokens', {}));
 }
 
-async function insertSeed(
-  tx: Transaction<Tables>,
-  seed: DirectorySeed,
-  createdAt: string,
-): Promise<void> {
+async function insertSeed(tx: Tx, seed: DirectorySeed, createdAt: string): Promise<void> {
   const { accountId } = seed.account;
   const { streamId } = seed.stream;
   const account = { ...seed.account, eventsPerSecond: null, createdAt };

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { CamelCasePlugin, Kysely, sql } from 'kysely';
 import { AppError } from '../model/errors.ts';
-import type { Database, Tables } from './database.ts';
+import type { Database, Db, Tables } from './database.ts';
 import { migrate } from './migrations.ts';
 import type { Directory, GrantSource } from './port.ts';
 import { createSqlDirectory } from './sql-directory.ts';
@@ -139,7 +139,7 @@ function setPragma(connection: DatabaseSync, name: string, value: 'WAL' | 'FULL'
   );
 }
 
-function toKysely(connection: DatabaseSync): Kysely<Tables> {
+function toKysely(connection: DatabaseSync): Db {
   const dialect = createSqliteDialect(connection, waitMs);
   return new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] });
 }

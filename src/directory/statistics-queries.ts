@@ -1,7 +1,6 @@
 /** Statistics of receivers in the directory's database. */
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
 import {
   maxReceiverSamples,
   minuteMs,
@@ -10,7 +9,7 @@ import {
   type ReceiverSample,
   type StatisticsAddition,
 } from '../model/receiver-statistics.ts';
-import { type Database, inLockOrder, type Tables } from './database.ts';
+import { type Database, type Db, inLockOrder, type Tables, type Tx } from './database.ts';
 import type { StatisticsStore } from './port.ts';
 
 /** Keeps a statement below the maximum number of parameters of a database. */
@@ -60,7 +59,7 @@ const minutesPerStatement = 10;
 
 /** @returns whether a row was old enough. */
 async function pruneOldest(
-  tx: Transaction<Tables>,
+  tx: Tx,
   table: 'receiverMinutes' | 'receiverReasons',
   beforeMinute: number,
 ): Promise<boolean> {
@@ -84,7 +83,7 @@ function keyOfRow(row: {
 }
 
 async function selectKnownReceivers(
-  tx: Transaction<Tables>,
+  tx: Tx,
   { minutes, activities }: StatisticsAddition,
 ): Promise<Set<string>> {
   const ids = new Set([...minutes, ...activities].map(({ receiverId }) => receiverId));
@@ -100,10 +99,7 @@ async function selectKnownReceivers(
   return known;
 }
 
-async function addMinutes(
-  tx: Transaction<Tables>,
-  minutes: StatisticsAddition['minutes'],
-): Promise<void> {
+async function addMinutes(tx: Tx, minutes: StatisticsAddition['minutes']): Promise<void> {
   for await (const chunk of inChunks(minutes)) {
     await tx
       .insertInto('receiverMinutes')
@@ -121,10 +117,7 @@ async function addMinutes(
   }
 }
 
-async function addReasons(
-  tx: Transaction<Tables>,
-  reasons: StatisticsAddition['reasons'],
-): Promise<void> {
+async function addReasons(tx: Tx, reasons: StatisticsAddition['reasons']): Promise<void> {
   for await (const chunk of inChunks(reasons)) {
     await tx
       .insertInto('receiverReasons')
@@ -140,7 +133,7 @@ async function addReasons(
 
 /** Keeps the newest samples of each receiver. */
 async function addSamples(
-  tx: Transaction<Tables>,
+  tx: Tx,
   samples: StatisticsAddition['samples'],
   firstSeq: number,
 ): Promise<void> {
@@ -165,7 +158,7 @@ async function addSamples(
   }
 }
 
-function newestSamples(db: Kysely<Tables>, receiverId: string) {
+function newestSamples(db: Db, receiverId: string) {
   return db
     .selectFrom('receiverSamples')
     .where('receiverId', '=', receiverId)
@@ -175,10 +168,7 @@ function newestSamples(db: Kysely<Tables>, receiverId: string) {
 }
 
 /** Keeps the later of the stored and the new time. */
-async function noteActivities(
-  tx: Transaction<Tables>,
-  activities: StatisticsAddition['activities'],
-): Promise<void> {
+async function noteActivities(tx: Tx, activities: StatisticsAddition['activities']): Promise<void> {
   const rows = activities.flatMap(toActivityRows);
   for await (const chunk of inChunks(rows)) {
     await tx
@@ -204,7 +194,7 @@ function toActivityRows({
   return [...toRow('seen', lastSeenAt), ...toRow('accepted', lastAcceptedAt)];
 }
 
-function findMinutes(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
+function findMinutes(db: Db, receiverId: string, span: MinuteSpan) {
   return db
     .selectFrom('receiverMinutes')
     .select(['minute', 'requests', 'refused', 'accepted', 'rejected', 'bytes'])
@@ -215,7 +205,7 @@ function findMinutes(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
     .execute();
 }
 
-async function findReasons(db: Kysely<Tables>, receiverId: string, span: MinuteSpan) {
+async function findReasons(db: Db, receiverId: string, span: MinuteSpan) {
   const rows = await db
     .selectFrom('receiverReasons')
     .select((select) => ['kind', 'reason', select.fn.sum('count').as('count')])
@@ -228,12 +218,12 @@ async function findReasons(db: Kysely<Tables>, receiverId: string, span: MinuteS
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
-async function findSamples(db: Kysely<Tables>, receiverId: string): Promise<ReceiverSample[]> {
+async function findSamples(db: Db, receiverId: string): Promise<ReceiverSample[]> {
   const rows = await newestSamples(db, receiverId).select('sample').execute();
   return rows.map((row) => JSON.parse(row.sample) as ReceiverSample);
 }
 
-async function findActivity(db: Kysely<Tables>, receiverId: string): Promise<ReceiverActivity> {
+async function findActivity(db: Db, receiverId: string): Promise<ReceiverActivity> {
   const rows = await db
     .selectFrom('receiverActivity')
     .select(['kind', 'at'])

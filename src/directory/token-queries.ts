@@ -1,16 +1,16 @@
 /** Tokens in the directory's database, which stores digests of secrets and no secret. */
-import type { Kysely, Transaction } from 'kysely';
 import type { Scope, Token, TokenGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
 import {
   type Database,
+  type Db,
   deleteRows,
   findRow,
   inLockOrder,
-  type Tables,
   type TokenRow,
+  type Tx,
 } from './database.ts';
 import type { Directory, GrantSource, NewToken } from './port.ts';
 
@@ -88,11 +88,7 @@ export function createTokenQueries(database: Database) {
 }
 
 /** @throws AppError `not_found` if one of its accounts, or its receiver, does not exist */
-export async function insertToken(
-  tx: Transaction<Tables>,
-  token: NewToken,
-  createdAt: string,
-): Promise<Token> {
+export async function insertToken(tx: Tx, token: NewToken, createdAt: string): Promise<Token> {
   for (const accountId of token.accountIds) await requireAccount(tx, accountId);
   if (token.receiverId !== null) await requireReceiver(tx, token.receiverId, token.accountIds);
   const { type, name, digest, accountIds, receiverId, expiresAt } = token;
@@ -117,7 +113,7 @@ export async function insertToken(
 }
 
 async function requireReceiver(
-  tx: Transaction<Tables>,
+  tx: Tx,
   receiverId: string,
   accountIds: readonly string[],
 ): Promise<void> {
@@ -126,7 +122,7 @@ async function requireReceiver(
   throw new AppError('not_found', `cannot find receiver ${receiverId} in this account`);
 }
 
-async function getToken(db: Kysely<Tables>, tokenId: string): Promise<Token | undefined> {
+async function getToken(db: Db, tokenId: string): Promise<Token | undefined> {
   const rows = await tokensWithAccounts(db).where('tokens.tokenId', '=', tokenId).execute();
   return toTokens(rows)[0];
 }
@@ -135,7 +131,7 @@ async function getToken(db: Kysely<Tables>, tokenId: string): Promise<Token | un
  * One row per token and account, read in one statement: between two statements a token could be
  * deleted, and would look like one without accounts.
  */
-function tokensWithAccounts(db: Kysely<Tables>) {
+function tokensWithAccounts(db: Db) {
   return db
     .selectFrom('tokens')
     .leftJoin('tokenAccounts as bound', 'bound.tokenId', 'tokens.tokenId')

@@ -1,17 +1,9 @@
 /** Saved views in the directory's database. */
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from 'kysely';
 import type { View } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { requireAccount } from './account-queries.ts';
-import {
-  countRows,
-  type Database,
-  deleteRows,
-  findRow,
-  listRows,
-  type Tables,
-} from './database.ts';
+import { countRows, type Database, deleteRows, findRow, listRows, type Tx } from './database.ts';
 import type { ViewStore } from './port.ts';
 
 export function createViewQueries(database: Database): ViewStore {
@@ -59,10 +51,7 @@ export function createViewQueries(database: Database): ViewStore {
 }
 
 /** Checked before the constraint fails, for a message that names the other view. */
-async function checkNameFree(
-  tx: Transaction<Tables>,
-  { accountId, name, viewId }: View,
-): Promise<void> {
+async function checkNameFree(tx: Tx, { accountId, name, viewId }: View): Promise<void> {
   const row = await findRow(tx, 'views', { accountId, name });
   if (!row || row.viewId === viewId) return;
   throw new AppError(
