@@ -2,10 +2,21 @@
  * The store on ClickHouse: the embedded engine, a server or a cluster. Executes the statements of
  * sql/ and translates their errors.
  */
+import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
+import {
+  compileDurability,
+  compileTableEngines,
+  compileTierChanges,
+  compileTiers,
+  missingDurability,
+  type StorageTiers,
+  type TableRow,
+  type TiersRow,
+} from './sql/table-settings.ts';
+import { type Placement, storedTables } from './sql/tables.ts';
 import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
-import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { countDefaults } from './counts/count-steps.ts';
 import { createCountedReads } from './counts/counted-reads.ts';
 import { trackChanges } from './counts/table-changes.ts';
@@ -24,10 +35,7 @@ import { createRowSpreads } from './pages/row-spread.ts';
 import { checkServer, explain } from './server-check.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import { type ReadLimits, statement } from './sql/statement.ts';
-import type { StorageTiers } from './sql/table-settings.ts';
-import { type Placement, storedTables } from './sql/tables.ts';
 import { assertNoTableLost, noteTables } from './table-inventory.ts';
-import { applyStorageTiers, ensureDurableTables } from './table-settings.ts';
 import { createWriter } from './writer.ts';
 
 export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers {
@@ -212,5 +220,40 @@ WHERE database = ${params.add('String', database)} AND name = 'logs'`,
     return row?.[0] ?? '';
   } catch (error) {
     throw toReadError(error);
+  }
+}
+
+/** @throws Error when a table does not take a setting; errors of the connection */
+async function ensureDurableTables(connection: Connection, placement: Placement): Promise<void> {
+  for (const { row, missing } of await findLacking(connection, placement)) {
+    await connection.execute('housekeeping', compileDurability(placement, row, missing));
+  }
+  const [lacking] = await findLacking(connection, placement);
+  if (lacking === undefined) return;
+  const { sql } = compileDurability(placement, lacking.row, lacking.missing);
+  throw new Error(
+    `cannot use the store: ${placement.database}.${lacking.row[0]} does not sync what it ` +
+      `acknowledges (${lacking.missing.join(', ')} is not 1); run ${sql}`,
+  );
+}
+
+async function findLacking(connection: Connection, placement: Placement) {
+  const rows = await connection.query<TableRow>('housekeeping', compileTableEngines(placement));
+  return rows
+    .map((row) => ({ row, missing: missingDurability(placement, row) }))
+    .filter(({ missing }) => missing.length > 0);
+}
+
+/** @throws errors of the connection */
+async function applyStorageTiers(
+  connection: Connection,
+  placement: Placement,
+  tiers: StorageTiers,
+): Promise<void> {
+  const rows = await connection.query<TiersRow>('housekeeping', compileTiers(placement));
+  for (const row of rows) {
+    for (const change of compileTierChanges(placement, tiers, row)) {
+      await connection.execute('housekeeping', change);
+    }
   }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Batch } from '../../src/model/batch.ts';
 import { blankSeriesView } from '../harness/blank-series-view.ts';
 import type { SeriesView } from '../../src/model/series-view.ts';
-import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
+import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/remote-write.ts';
 import { encodeMessage } from './prompb-schema.ts';
 import { type MetricRows, readMetricRows } from './read-metric-rows.ts';
 

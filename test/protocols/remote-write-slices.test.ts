@@ -14,7 +14,7 @@ import { readMetricRows } from './read-metric-rows.ts';
 import type { Batch } from '../../src/model/batch.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView } from '../harness/blank-series-view.ts';
-import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
+import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/remote-write.ts';
 
 const labelLimits = { maxLabels: 64, maxLabelNameLength: 1024, maxLabelValueLength: 8192 };
 const limits = { maxEvents: 200_000, maxDepth: 1, maxRejections: 10 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { AppError } from '../../src/model/errors.ts';
 import { blankSeriesView } from '../harness/blank-series-view.ts';
-import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/decoders.ts';
+import { createRemoteWriteDecoders } from '../../src/protocols/remote-write/remote-write.ts';
 import { createRandom } from '../../test/harness/random.ts';
 import { encodeWriteRequest, toSample, type WrittenSeries } from '../harness/prompb.ts';
 import { encodeWriteRequestV2 } from '../harness/prompb-symbols.ts';

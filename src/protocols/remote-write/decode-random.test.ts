@@ -6,7 +6,7 @@ import { encodeMessage } from '../../../test/protocols/prompb-schema.ts';
 import { type MetricRows, readMetricRows } from '../../../test/protocols/read-metric-rows.ts';
 import { AppError } from '../../model/errors.ts';
 import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
-import { createRemoteWriteDecoders } from './decoders.ts';
+import { createRemoteWriteDecoders } from './remote-write.ts';
 
 const labelLimits = { maxLabels: 6, maxLabelNameLength: 10, maxLabelValueLength: 10 };
 const limits = { maxEvents: 10_000, maxDepth: 1, maxRejections: 10 };

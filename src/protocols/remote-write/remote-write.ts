@@ -2,12 +2,17 @@
  * Prometheus remote_write v1 (SPEC §4.1, prometheus.io/docs/specs/prw/remote_write_spec) and v2
  * (prometheus.io/docs/specs/prw/remote_write_spec_2_0), each on a separate route.
  */
+import { MetricWriter } from '../../codec/metric-writer.ts';
+import { SeriesMemo } from '../../codec/series-memo.ts';
+import { createSlicedDecoder } from '../../codec/sliced-decoder.ts';
+import type { Batch } from '../../model/batch.ts';
+import type { DecodeContext, IngestDescription, Protocol, Reply } from '../../model/protocol.ts';
+import { type DecodingOptions, WriteRequestDecoding } from './decode.ts';
+import { RequestV2 } from './symbol-request.ts';
+import { TimeSeries } from './time-series.ts';
+import { z } from 'zod';
 import { decodeLimits } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Batch } from '../../model/batch.ts';
-import type { Protocol, Reply } from '../../model/protocol.ts';
-import { createRemoteWriteDecoders } from './decoders.ts';
-import { description, descriptionV2 } from './describe.ts';
 
 /** The inflated body, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 4;
@@ -94,4 +99,101 @@ function describeRejections({ rows, rejected, rejectedCount, rejectedByReason }:
   const [first] = rejected;
   const example = first === undefined ? '' : `; time series ${first.index}: ${first.reason}`;
   return `${all}, ${stored}${example}\n`;
+}
+
+const description: IngestDescription = {
+  operationId: 'remoteWrite',
+  summary: 'Send samples by Prometheus remote_write 1.0',
+  details:
+    'Accepts a `prometheus.WriteRequest`, compressed as one snappy block ' +
+    '(https://prometheus.io/docs/specs/prw/remote_write_spec/). If some samples are ' +
+    'invalid, the others are stored and the response is 400. Samples may be sent again: the ' +
+    'last write for a time wins.',
+  request: {
+    'application/x-protobuf': {
+      schema: z.string().meta({
+        description: 'prometheus.WriteRequest, snappy block format',
+        contentMediaType: 'application/x-protobuf',
+      }),
+    },
+  },
+  answers: { 204: { description: 'Everything is durable.' } },
+};
+
+const descriptionV2: IngestDescription = {
+  ...description,
+  operationId: 'remoteWriteV2',
+  summary: 'Send samples by Prometheus remote_write 2.0',
+  details:
+    'Accepts an `io.prometheus.write.v2.Request`, compressed as one snappy block ' +
+    '(https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/). If some samples are ' +
+    'invalid, the others are stored and the response is 400. Samples may be sent again: the ' +
+    'last write for a time wins. Messages of version 1 belong to the route of version 1.',
+  request: {
+    'application/x-protobuf;proto=io.prometheus.write.v2.Request': {
+      schema: z.string().meta({
+        description: 'io.prometheus.write.v2.Request, snappy block format',
+        contentMediaType: 'application/x-protobuf',
+      }),
+    },
+  },
+  answers: {
+    204: {
+      description: 'Everything is durable.',
+      headers: {
+        'X-Prometheus-Remote-Write-Samples-Written': 'Stored samples.',
+        'X-Prometheus-Remote-Write-Histograms-Written': 'Stored native histograms.',
+        'X-Prometheus-Remote-Write-Exemplars-Written': 'Stored exemplars.',
+      },
+    },
+  },
+};
+
+type Decode = (body: Buffer, context: DecodeContext) => Batch | Promise<Batch>;
+
+interface RemoteWriteDecoders {
+  readonly v1: Decode;
+  readonly v2: Decode;
+}
+
+/**
+ * If one request has two samples of a series at one time, both are written in order and the store
+ * keeps the last.
+ *
+ * The decoders throw AppError `malformed` for a body that is not a request, and `too_large` for
+ * more records or labels than the limits. Invalid series and records are rejected one by one.
+ */
+export function createRemoteWriteDecoders(
+  options: DecodingOptions & { readonly maxInflatedBytes: number },
+): RemoteWriteDecoders {
+  const { labels, maxLabelBytes, maxInflatedBytes: maxBytes } = options;
+  const memo = new SeriesMemo(options.memo);
+  const decodeInSlices = createSlicedDecoder(() => {
+    const writer = new MetricWriter();
+    const series = new TimeSeries(labels.maxLabels);
+    const clear = () => {
+      writer.clear();
+      series.clear();
+    };
+    return { writer, series, memo, labels, maxLabelBytes, clear };
+  });
+  return {
+    v1: (body, context) =>
+      decodeInSlices(function* (workspace) {
+        const decoding = new WriteRequestDecoding(context, workspace);
+        yield* decoding.read(body);
+        return decoding.finish();
+      }),
+    v2: (body, context) =>
+      decodeInSlices(function* (workspace) {
+        const decoding = new WriteRequestDecoding(context, workspace);
+        const request = new RequestV2(body, { labels, maxBytes });
+        for (;;) {
+          const { piece, isLast } = request.next();
+          yield* decoding.read(piece);
+          if (isLast) return decoding.finish();
+          yield;
+        }
+      }),
+  };
 }
