@@ -1,6 +1,6 @@
 /** All routes of the control API. */
 import { accountRoutes } from './account-routes.ts';
-import type { AdminContext, AdminOptions, AdminParts } from './context.ts';
+import type { AdminOptions, AdminParts } from './context.ts';
 import { notifierRoutes } from './notifier-routes.ts';
 import { receiverRoutes } from './receiver-routes.ts';
 import type { AdminRoute } from './routes.ts';
@@ -11,24 +11,17 @@ import { viewRoutes } from './view-routes.ts';
 
 /** @param now Unix ms. */
 export function adminRoutes(
-  { directory, queue, store, grants, telemetry, ...rules }: AdminParts,
+  parts: AdminParts,
   options: AdminOptions,
   now: () => number = Date.now,
 ): readonly AdminRoute[] {
-  const audit: AdminContext['audit'] = (operation, { caller, accountId }, targetId) =>
-    telemetry.adminChanged({ operation, tokenId: caller.tokenId, accountId, targetId });
-  const record: AdminContext['record'] = (...change) => {
-    grants.invalidate();
-    audit(...change);
-  };
-  const context = { directory, queue, store, options, now, record, audit, ...rules };
   return [
-    accountRoutes,
-    streamRoutes,
-    receiverRoutes,
-    tokenRoutes,
-    viewRoutes,
-    ruleRoutes,
-    notifierRoutes,
-  ].flatMap((routesOf) => routesOf(context));
+    ...accountRoutes,
+    ...streamRoutes,
+    ...receiverRoutes,
+    ...tokenRoutes,
+    ...viewRoutes,
+    ...ruleRoutes,
+    ...notifierRoutes,
+  ].map((route) => route({ ...parts, options, now }));
 }

@@ -5,7 +5,6 @@ import type { Queue } from '../queue/port.ts';
 import type { RuleFileOptions } from '../rules/rule-file.ts';
 import type { Store } from '../store/port.ts';
 import type { DirectoryEvents } from '../telemetry/node-events.ts';
-import type { AdminCaller } from './authority.ts';
 
 export interface AdminParts {
   readonly directory: Directory;
@@ -28,20 +27,15 @@ export interface AdminOptions {
   readonly caFile?: string | undefined;
 }
 
-/** @param operation operation id of the route @param targetId id of the changed resource */
-type RecordChange = (
-  operation: string,
-  by: { readonly caller: AdminCaller; readonly accountId: string },
-  targetId: string,
-) => void;
-
-export interface AdminContext
-  extends Pick<AdminParts, 'directory' | 'queue' | 'store' | 'ruleOptions' | 'previewRules'> {
+export interface AdminContext extends AdminParts {
   readonly options: AdminOptions;
   /** Unix ms. */
   readonly now: () => number;
+}
+
+export interface HandlerContext extends AdminContext {
   /** Must be called after a change that affects grants: invalidates the cache and logs it. */
-  readonly record: RecordChange;
-  /** Must be called after any other change: logs it. */
-  readonly audit: RecordChange;
+  readonly record: (targetId: string) => void;
+  /** Must be called after any other change: logs it. @param targetId id of the changed resource */
+  readonly audit: (targetId: string) => void;
 }

@@ -1,8 +1,7 @@
 /** Destinations of alerts in the control API. Secrets are written and never answered. */
 import { z } from 'zod';
 import { type Notifier, notifierKinds } from '../model/rules.ts';
-import type { AdminContext } from './context.ts';
-import { type AdminRoute, defineAccountRoute, notFound } from './routes.ts';
+import { defineAccountRoute, type DefinedRoute, notFound } from './routes.ts';
 import { nameText } from './schemas.ts';
 
 const maxNotifiers = 20;
@@ -26,43 +25,41 @@ const answer = z.object({
   createdAt: z.string().meta({ format: 'date-time' }),
 });
 
-export function notifierRoutes({ directory, audit }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'GET /notifiers',
-      operationId: 'listNotifiers',
-      summary: "The account's notifiers, by name",
-      response: z.object({ notifiers: z.array(answer) }),
-      handle: async ({ accountId }) => ({
-        notifiers: (await directory.listNotifiers(accountId)).map(toAnswer),
-      }),
+export const notifierRoutes: readonly DefinedRoute[] = [
+  defineAccountRoute({
+    endpoint: 'GET /notifiers',
+    operationId: 'listNotifiers',
+    summary: "The account's notifiers, by name",
+    response: z.object({ notifiers: z.array(answer) }),
+    handle: async ({ accountId }, { directory }) => ({
+      notifiers: (await directory.listNotifiers(accountId)).map(toAnswer),
     }),
-    defineAccountRoute({
-      endpoint: 'POST /notifiers',
-      operationId: 'createNotifier',
-      summary: 'Create a notifier, which gets all alerts of the account',
-      body: newNotifier,
-      response: answer,
-      successStatus: 201,
-      handle: async ({ caller, accountId, body }) => {
-        const notifier = await directory.createNotifier({ ...body, accountId }, maxNotifiers);
-        audit('createNotifier', { caller, accountId }, notifier.notifierId);
-        return toAnswer(notifier);
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'DELETE /notifiers/:notifierId',
-      operationId: 'deleteNotifier',
-      summary: 'Delete a notifier',
-      params: z.object({ notifierId }),
-      handle: async ({ caller, accountId, params }) => {
-        const isDeleted = await directory.deleteNotifier(accountId, params.notifierId);
-        if (!isDeleted) throw notFound('notifier', params.notifierId);
-        audit('deleteNotifier', { caller, accountId }, params.notifierId);
-      },
-    }),
-  ];
-}
+  }),
+  defineAccountRoute({
+    endpoint: 'POST /notifiers',
+    operationId: 'createNotifier',
+    summary: 'Create a notifier, which gets all alerts of the account',
+    body: newNotifier,
+    response: answer,
+    successStatus: 201,
+    handle: async ({ accountId, body }, { directory, audit }) => {
+      const notifier = await directory.createNotifier({ ...body, accountId }, maxNotifiers);
+      audit(notifier.notifierId);
+      return toAnswer(notifier);
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'DELETE /notifiers/:notifierId',
+    operationId: 'deleteNotifier',
+    summary: 'Delete a notifier',
+    params: z.object({ notifierId }),
+    handle: async ({ accountId, params }, { directory, audit }) => {
+      const isDeleted = await directory.deleteNotifier(accountId, params.notifierId);
+      if (!isDeleted) throw notFound('notifier', params.notifierId);
+      audit(params.notifierId);
+    },
+  }),
+];
 
 function toAnswer({ accountId: _, secret: _secret, ...notifier }: Notifier) {
   return notifier;

@@ -7,7 +7,7 @@ import { previewTransform } from '../transform/sample-event.ts';
 import { toReceiverUrls } from '../model/receiver-urls.ts';
 import { toCanonicalCidr } from './cidr.ts';
 import type { AdminContext } from './context.ts';
-import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
+import { defineAccountRoute, type DefinedRoute, notFound, requireOwned } from './routes.ts';
 import {
   newReceiver,
   receiverAnswer,
@@ -23,92 +23,79 @@ const maxPreviewBytes = 1024 * 1024;
 
 const unlimited = { eventsPerSecond: null, burstEvents: null, maxBodyBytes: null };
 
-export function receiverRoutes(context: AdminContext): AdminRoute[] {
-  return [...readRoutes(context), ...writeRoutes(context), previewTransformRoute(context)];
-}
+export const receiverRoutes: readonly DefinedRoute[] = [
+  defineAccountRoute({
+    endpoint: 'GET /receivers',
+    operationId: 'listReceivers',
+    summary: "The account's receivers",
+    response: receiversAnswer,
+    handle: async ({ accountId }, { directory, options }) => {
+      const receivers = await directory.listReceivers(accountId);
+      return { receivers: receivers.map((receiver) => withUrls(receiver, options)) };
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'GET /receivers/:receiverId',
+    operationId: 'getReceiver',
+    summary: 'One receiver, with the exact URLs to send to',
+    params: receiverParams,
+    response: receiverAnswer,
+    handle: async ({ accountId, params }, { directory, options }) =>
+      withUrls(await find(directory, accountId, params.receiverId), options),
+  }),
+  defineAccountRoute({
+    endpoint: 'POST /receivers',
+    operationId: 'createReceiver',
+    summary: 'Create a receiver that feeds a stream',
+    body: newReceiver,
+    response: receiverAnswer,
+    successStatus: 201,
+    handle: async ({ accountId, body }, { directory, record, options }) => {
+      checkTransform(body.kind, body.transform);
+      const receiver = await directory.createReceiver({
+        ...body,
+        accountId,
+        allowedCidrs: body.allowedCidrs.map(toCanonicalCidr),
+        limits: { ...unlimited, ...body.limits },
+      });
+      record(receiver.receiverId);
+      return withUrls(receiver, options);
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'PATCH /receivers/:receiverId',
+    operationId: 'updateReceiver',
+    summary: 'Change a receiver: name, stream, active state, address ranges, single limits',
+    params: receiverParams,
+    body: receiverChange,
+    response: receiverAnswer,
+    handle: async ({ accountId, params: { receiverId }, body }, { directory, record, options }) => {
+      const { kind } = await find(directory, accountId, receiverId);
+      const { allowedCidrs, ...rest } = body;
+      checkTransform(kind, body.transform);
+      const receiver = await directory.updateReceiver(receiverId, {
+        ...rest,
+        ...(allowedCidrs && { allowedCidrs: allowedCidrs.map(toCanonicalCidr) }),
+      });
+      if (!receiver) throw notFound('receiver', receiverId);
+      record(receiverId);
+      return withUrls(receiver, options);
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'DELETE /receivers/:receiverId',
+    operationId: 'deleteReceiver',
+    summary: 'Delete a receiver and revoke its tokens; its data stays in the stream',
+    params: receiverParams,
+    handle: async ({ accountId, params: { receiverId } }, { directory, record }) => {
+      await find(directory, accountId, receiverId);
+      if (!(await directory.deleteReceiver(receiverId))) throw notFound('receiver', receiverId);
+      record(receiverId);
+    },
+  }),
 
-function readRoutes({ directory, options }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'GET /receivers',
-      operationId: 'listReceivers',
-      summary: "The account's receivers",
-      response: receiversAnswer,
-      handle: async ({ accountId }) => {
-        const receivers = await directory.listReceivers(accountId);
-        return { receivers: receivers.map((receiver) => withUrls(receiver, options)) };
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'GET /receivers/:receiverId',
-      operationId: 'getReceiver',
-      summary: 'One receiver, with the exact URLs to send to',
-      params: receiverParams,
-      response: receiverAnswer,
-      handle: async ({ accountId, params }) =>
-        withUrls(await find(directory, accountId, params.receiverId), options),
-    }),
-  ];
-}
-
-function writeRoutes({ directory, options, record }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'POST /receivers',
-      operationId: 'createReceiver',
-      summary: 'Create a receiver that feeds a stream',
-      body: newReceiver,
-      response: receiverAnswer,
-      successStatus: 201,
-      handle: async ({ caller, accountId, body }) => {
-        checkTransform(body.kind, body.transform);
-        const receiver = await directory.createReceiver({
-          ...body,
-          accountId,
-          allowedCidrs: body.allowedCidrs.map(toCanonicalCidr),
-          limits: { ...unlimited, ...body.limits },
-        });
-        record('createReceiver', { caller, accountId }, receiver.receiverId);
-        return withUrls(receiver, options);
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'PATCH /receivers/:receiverId',
-      operationId: 'updateReceiver',
-      summary: 'Change a receiver: name, stream, active state, address ranges, single limits',
-      params: receiverParams,
-      body: receiverChange,
-      response: receiverAnswer,
-      handle: async ({ caller, accountId, params: { receiverId }, body }) => {
-        const { kind } = await find(directory, accountId, receiverId);
-        const { allowedCidrs, ...rest } = body;
-        checkTransform(kind, body.transform);
-        const receiver = await directory.updateReceiver(receiverId, {
-          ...rest,
-          ...(allowedCidrs && { allowedCidrs: allowedCidrs.map(toCanonicalCidr) }),
-        });
-        if (!receiver) throw notFound('receiver', receiverId);
-        record('updateReceiver', { caller, accountId }, receiverId);
-        return withUrls(receiver, options);
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'DELETE /receivers/:receiverId',
-      operationId: 'deleteReceiver',
-      summary: 'Delete a receiver and revoke its tokens; its data stays in the stream',
-      params: receiverParams,
-      handle: async ({ caller, accountId, params: { receiverId } }) => {
-        await find(directory, accountId, receiverId);
-        if (!(await directory.deleteReceiver(receiverId))) throw notFound('receiver', receiverId);
-        record('deleteReceiver', { caller, accountId }, receiverId);
-      },
-    }),
-  ];
-}
-
-/** Stores nothing: the samples come with the request. */
-function previewTransformRoute({ directory }: AdminContext): AdminRoute {
-  return defineAccountRoute({
+  /** Stores nothing: the samples come with the request. */
+  defineAccountRoute({
     endpoint: 'POST /receivers/:receiverId/transform/preview',
     operationId: 'previewTransform',
     summary: 'Apply a transform to sample logs, without saving it',
@@ -116,7 +103,7 @@ function previewTransformRoute({ directory }: AdminContext): AdminRoute {
     body: transformPreview,
     maxBodyBytes: maxPreviewBytes,
     response: transformPreviewAnswer,
-    handle: async ({ accountId, params: { receiverId }, body }) => {
+    handle: async ({ accountId, params: { receiverId }, body }, { directory }) => {
       const { kind, transform } = await find(directory, accountId, receiverId);
       const steps = body.transform ?? transform;
       checkTransform(kind, steps);
@@ -127,8 +114,8 @@ function previewTransformRoute({ directory }: AdminContext): AdminRoute {
       }));
       return { results, dropped: results.filter(({ after }) => after === undefined).length };
     },
-  });
-}
+  }),
+];
 
 /** @throws AppError `malformed` */
 function checkTransform(kind: ReceiverKind, steps: readonly TransformStep[] = []): void {

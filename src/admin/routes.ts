@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Scope } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { type AdminCaller, checkAccount, checkScope } from './authority.ts';
+import type { AdminContext, HandlerContext } from './context.ts';
 
 /** A request with a valid token; nothing else is checked. */
 export interface AdminRequest {
@@ -55,7 +56,7 @@ interface Definition<Path extends Params, Body, Request>
   readonly response?: z.ZodType | undefined;
   /** Default: 200, or 204 without a response. */
   readonly successStatus?: AdminRoute['successStatus'];
-  readonly handle: (request: Request) => Promise<unknown>;
+  readonly handle: (request: Request, context: HandlerContext) => Promise<unknown>;
 }
 
 interface Checked<Path extends Params, Body> {
@@ -68,20 +69,23 @@ interface CheckedInAccount<Path extends Params, Body> extends Checked<Path, Body
   readonly accountId: string;
 }
 
+/** The route of a service, which hands its parts to the handler. */
+export type DefinedRoute = (context: AdminContext) => AdminRoute;
+
 /** A route over all accounts; its handler checks which of them the caller manages. */
 export function defineRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, Checked<Path, Body>>,
-): AdminRoute {
+): DefinedRoute {
   return toRoute(definition, false, ({ caller, params, body }) => {
     checkScope(caller, scopeOf(definition));
-    return definition.handle({ caller, ...parse(definition, params, body) });
+    return { caller, ...parse(definition, params, body) };
   });
 }
 
 /** A route in the active account, which the caller manages. */
 export function defineAccountRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, CheckedInAccount<Path, Body>>,
-): AdminRoute {
+): DefinedRoute {
   return toRoute(definition, true, ({ caller, accountId, params, body }) => {
     if (accountId === undefined) {
       throw new AppError('malformed', 'cannot determine the account: send X-Active-Account', {
@@ -90,31 +94,39 @@ export function defineAccountRoute<Path extends Params = Params, Body = undefine
     }
     checkAccount(caller, accountId);
     checkScope(caller, scopeOf(definition));
-    return definition.handle({ caller, accountId, ...parse(definition, params, body) });
+    return { caller, accountId, ...parse(definition, params, body) };
   });
 }
 
-function toRoute<Path extends Params, Body, Request>(
+function toRoute<Path extends Params, Body, Request extends Checked<Path, Body>>(
   definition: Definition<Path, Body, Request>,
   accountScoped: boolean,
-  handle: (request: AdminRequest) => Promise<unknown>,
-): AdminRoute {
+  check: (request: AdminRequest) => Request & { readonly accountId?: string },
+): DefinedRoute {
   const { endpoint, params, body, response, ...rest } = definition;
   const [method, path] = endpoint.split(' ') as [AdminRoute['method'], string];
   const { successStatus = response === undefined ? 204 : 200 } = rest;
-  return {
-    ...rest,
-    method,
-    path,
-    scope: scopeOf(definition),
-    accountScoped,
-    params,
-    body,
-    response,
+  const scope = scopeOf(definition);
+  const route = { ...rest, method, path, scope, accountScoped, params, body, response };
+  return (context) => ({
+    ...route,
     successStatus,
     // Async, so that a failed check rejects.
-    handle: async (request) => handle(request),
-  };
+    async handle(request) {
+      const checked = check(request);
+      const { tokenId } = checked.caller;
+      const audit = (targetId: string): void => {
+        const { accountId = targetId } = checked;
+        const operation = definition.operationId;
+        context.telemetry.adminChanged({ operation, tokenId, accountId, targetId });
+      };
+      const record = (targetId: string): void => {
+        context.grants.invalidate();
+        audit(targetId);
+      };
+      return definition.handle(checked, { ...context, audit, record });
+    },
+  });
 }
 
 function scopeOf({ scope = 'admin' }: { readonly scope?: AdminScope | null }) {

@@ -6,8 +6,7 @@ import type { PreviewedAlert, StoredRuleGroup } from '../model/rules.ts';
 import { readRuleFile } from '../rules/rule-file.ts';
 import { duration } from '../rules/rule-schema.ts';
 import { writeRuleFile } from '../rules/write-rule-file.ts';
-import type { AdminContext } from './context.ts';
-import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
+import { defineAccountRoute, type DefinedRoute, notFound, requireOwned } from './routes.ts';
 import { streamParams, time } from './schemas.ts';
 
 const maxGroupsPerStream = 500;
@@ -81,95 +80,84 @@ const previewAnswer = z.object({
   ),
 });
 
-export function ruleRoutes(context: AdminContext): AdminRoute[] {
-  return [...readRoutes(context), ...writeRoutes(context), previewRoute(context)];
-}
-
-function readRoutes({ directory, ruleOptions }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'GET /rule-groups',
-      operationId: 'listRuleGroups',
-      summary: "The account's rule groups, by stream and name",
-      response: groupsAnswer,
-      handle: async ({ accountId }) => ({
-        ruleGroups: (await directory.listRuleGroups(accountId)).map(toAnswer),
-      }),
+export const ruleRoutes: readonly DefinedRoute[] = [
+  defineAccountRoute({
+    endpoint: 'GET /rule-groups',
+    operationId: 'listRuleGroups',
+    summary: "The account's rule groups, by stream and name",
+    response: groupsAnswer,
+    handle: async ({ accountId }, { directory }) => ({
+      ruleGroups: (await directory.listRuleGroups(accountId)).map(toAnswer),
     }),
-    defineAccountRoute({
-      endpoint: 'POST /rule-groups/check',
-      operationId: 'checkRules',
-      summary: 'Check rule groups without saving them',
-      body: file,
-      maxBodyBytes,
-      response: counts,
-      handle: async ({ body }) => toCounts(readRuleFile(body.rules, ruleOptions)),
-    }),
-    defineAccountRoute({
-      endpoint: 'GET /streams/:streamId/rule-groups',
-      operationId: 'getRuleFile',
-      summary: "A stream's rule groups as a file",
-      params: streamParams,
-      response: file,
-      handle: async ({ accountId, params: { streamId } }) => {
-        await requireStream(directory, accountId, streamId);
-        const stored = await directory.listRuleGroups(accountId);
-        const own = stored.filter((one) => one.streamId === streamId);
-        return { rules: writeRuleFile(own.map(({ group }) => group)) };
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'GET /streams/:streamId/rule-groups/:name',
-      operationId: 'getRuleGroup',
-      summary: 'One rule group as a file',
-      params: groupParams,
-      response: file,
-      handle: async ({ accountId, params: { streamId, name } }) => {
-        await requireStream(directory, accountId, streamId);
-        const stored = await directory.listRuleGroups(accountId);
-        const found = stored.find((one) => one.streamId === streamId && one.group.name === name);
-        if (found === undefined) throw notFound('rule group', JSON.stringify(name));
-        return { rules: writeRuleFile([found.group]) };
-      },
-    }),
-  ];
-}
-
-function writeRoutes({ directory, audit, ruleOptions }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'PUT /streams/:streamId/rule-groups',
-      operationId: 'putRuleFile',
-      summary: 'Add rule groups to a stream, and replace those of the same names',
-      params: streamParams,
-      body: file,
-      maxBodyBytes,
-      response: counts,
-      handle: async ({ caller, accountId, params: { streamId }, body }) => {
-        await requireStream(directory, accountId, streamId);
-        const groups = readRuleFile(body.rules, ruleOptions);
-        await directory.putRuleGroups(streamId, groups, maxGroupsPerStream);
-        audit('putRuleFile', { caller, accountId }, streamId);
-        return toCounts(groups);
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'DELETE /streams/:streamId/rule-groups/:name',
-      operationId: 'deleteRuleGroup',
-      summary: 'Delete a rule group and its alerts',
-      params: groupParams,
-      handle: async ({ caller, accountId, params: { streamId, name } }) => {
-        await requireStream(directory, accountId, streamId);
-        const isDeleted = await directory.deleteRuleGroup({ streamId, name });
-        if (!isDeleted) throw notFound('rule group', JSON.stringify(name));
-        audit('deleteRuleGroup', { caller, accountId }, `${streamId}/${name}`);
-      },
-    }),
-  ];
-}
-
-function previewRoute({ directory, ruleOptions, previewRules, now }: AdminContext): AdminRoute {
-  return defineAccountRoute({
+  }),
+  defineAccountRoute({
+    endpoint: 'POST /rule-groups/check',
+    operationId: 'checkRules',
+    summary: 'Check rule groups without saving them',
+    body: file,
+    maxBodyBytes,
+    response: counts,
+    handle: async ({ body }, { ruleOptions }) => toCounts(readRuleFile(body.rules, ruleOptions)),
+  }),
+  defineAccountRoute({
+    endpoint: 'GET /streams/:streamId/rule-groups',
+    operationId: 'getRuleFile',
+    summary: "A stream's rule groups as a file",
+    params: streamParams,
+    response: file,
+    handle: async ({ accountId, params: { streamId } }, { directory }) => {
+      await requireStream(directory, accountId, streamId);
+      const stored = await directory.listRuleGroups(accountId);
+      const own = stored.filter((one) => one.streamId === streamId);
+      return { rules: writeRuleFile(own.map(({ group }) => group)) };
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'GET /streams/:streamId/rule-groups/:name',
+    operationId: 'getRuleGroup',
+    summary: 'One rule group as a file',
+    params: groupParams,
+    response: file,
+    handle: async ({ accountId, params: { streamId, name } }, { directory }) => {
+      await requireStream(directory, accountId, streamId);
+      const stored = await directory.listRuleGroups(accountId);
+      const found = stored.find((one) => one.streamId === streamId && one.group.name === name);
+      if (found === undefined) throw notFound('rule group', JSON.stringify(name));
+      return { rules: writeRuleFile([found.group]) };
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'PUT /streams/:streamId/rule-groups',
+    operationId: 'putRuleFile',
+    summary: 'Add rule groups to a stream, and replace those of the same names',
+    params: streamParams,
+    body: file,
+    maxBodyBytes,
+    response: counts,
+    handle: async (
+      { accountId, params: { streamId }, body },
+      { directory, audit, ruleOptions },
+    ) => {
+      await requireStream(directory, accountId, streamId);
+      const groups = readRuleFile(body.rules, ruleOptions);
+      await directory.putRuleGroups(streamId, groups, maxGroupsPerStream);
+      audit(streamId);
+      return toCounts(groups);
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'DELETE /streams/:streamId/rule-groups/:name',
+    operationId: 'deleteRuleGroup',
+    summary: 'Delete a rule group and its alerts',
+    params: groupParams,
+    handle: async ({ accountId, params: { streamId, name } }, { directory, audit }) => {
+      await requireStream(directory, accountId, streamId);
+      const isDeleted = await directory.deleteRuleGroup({ streamId, name });
+      if (!isDeleted) throw notFound('rule group', JSON.stringify(name));
+      audit(`${streamId}/${name}`);
+    },
+  }),
+  defineAccountRoute({
     endpoint: 'POST /streams/:streamId/rule-groups/preview',
     operationId: 'previewRules',
     summary: 'Which alerts rule groups would have raised in the past',
@@ -177,7 +165,10 @@ function previewRoute({ directory, ruleOptions, previewRules, now }: AdminContex
     body: previewBody,
     maxBodyBytes,
     response: previewAnswer,
-    handle: async ({ accountId, params: { streamId }, body }) => {
+    handle: async (
+      { accountId, params: { streamId }, body },
+      { directory, now, ruleOptions, previewRules },
+    ) => {
       await requireStream(directory, accountId, streamId);
       const untilMs = body.untilTime === undefined ? now() : Date.parse(body.untilTime);
       const sinceMs =
@@ -205,8 +196,8 @@ function previewRoute({ directory, ruleOptions, previewRules, now }: AdminContex
       }
       return answer;
     },
-  });
-}
+  }),
+];
 
 function toPreviewed(group: string, { alert, endedAtMs }: PreviewedAlert) {
   const { state, labels, annotations, value, activeAtMs, firedAtMs } = alert;

@@ -4,102 +4,92 @@ import type { Stream } from '../model/account.ts';
 import { levelBeyondRetention } from '../model/downsampling.ts';
 import { AppError } from '../model/errors.ts';
 import type { AdminContext } from './context.ts';
-import { type AdminRoute, defineAccountRoute, notFound, requireOwned } from './routes.ts';
+import { defineAccountRoute, type DefinedRoute, notFound, requireOwned } from './routes.ts';
 import { newStream, streamAnswer, streamChange, streamParams, streamsAnswer } from './schemas.ts';
 
 const nanosPerMs = 1_000_000n;
 
-export function streamRoutes(context: AdminContext): AdminRoute[] {
-  return [...streamDefinitionRoutes(context), ...deletionRoutes(context)];
-}
-
-function streamDefinitionRoutes({ directory, record }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'GET /streams',
-      operationId: 'listStreams',
-      summary: "The account's streams",
-      // Readers without the scope `admin` need the names of streams.
-      scope: null,
-      response: streamsAnswer,
-      handle: async ({ accountId }) => ({ streams: await directory.listStreams(accountId) }),
+export const streamRoutes: readonly DefinedRoute[] = [
+  defineAccountRoute({
+    endpoint: 'GET /streams',
+    operationId: 'listStreams',
+    summary: "The account's streams",
+    // Readers without the scope `admin` need the names of streams.
+    scope: null,
+    response: streamsAnswer,
+    handle: async ({ accountId }, { directory }) => ({
+      streams: await directory.listStreams(accountId),
     }),
-    defineAccountRoute({
-      endpoint: 'GET /streams/:streamId',
-      operationId: 'getStream',
-      summary: 'One stream',
-      scope: null,
-      params: streamParams,
-      response: streamAnswer,
-      handle: ({ accountId, params }) => find(directory, accountId, params.streamId),
-    }),
-    defineAccountRoute({
-      endpoint: 'POST /streams',
-      operationId: 'createStream',
-      summary: 'Create a stream',
-      body: newStream,
-      response: streamAnswer,
-      successStatus: 201,
-      handle: async ({ caller, accountId, body }) => {
-        checkLevels(body, 'downsampling');
-        const stream = await directory.createStream({ ...body, accountId });
-        record('createStream', { caller, accountId }, stream.streamId);
-        return stream;
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'PATCH /streams/:streamId',
-      operationId: 'updateStream',
-      summary: 'Rename a stream, change its retention or its downsampling',
-      params: streamParams,
-      body: streamChange,
-      response: streamAnswer,
-      handle: async ({ caller, accountId, params: { streamId }, body }) => {
-        const before = await find(directory, accountId, streamId);
-        if (body.downsampling !== undefined) checkLevels({ ...before, ...body }, 'downsampling');
-        else if (body.retentionDays !== undefined) {
-          checkLevels({ ...before, ...body }, 'retentionDays');
-        }
-        const stream = await directory.updateStream(streamId, body);
-        if (!stream) throw notFound('stream', streamId);
-        record('updateStream', { caller, accountId }, streamId);
-        return stream;
-      },
-    }),
-  ];
-}
-
-function deletionRoutes(context: AdminContext): AdminRoute[] {
-  const { directory, record } = context;
-  return [
-    defineAccountRoute({
-      endpoint: 'DELETE /streams/:streamId/data',
-      operationId: 'deleteStreamData',
-      summary: 'Delete everything a stream has received so far; reads hide it at once',
-      params: streamParams,
-      response: streamAnswer,
-      handle: async ({ caller, accountId, params: { streamId } }) => {
-        const stream = await hideData(context, await find(directory, accountId, streamId));
-        record('deleteStreamData', { caller, accountId }, streamId);
-        await freeData(context, stream);
-        return stream;
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'DELETE /streams/:streamId',
-      operationId: 'deleteStream',
-      summary: 'Delete a stream that no receiver feeds, and its data',
-      params: streamParams,
-      handle: async ({ caller, accountId, params: { streamId } }) => {
-        const stream = await find(directory, accountId, streamId);
-        await checkNoReceiver(directory, stream);
-        await freeData(context, await hideData(context, stream));
-        if (!(await directory.deleteStream(streamId))) throw notFound('stream', streamId);
-        record('deleteStream', { caller, accountId }, streamId);
-      },
-    }),
-  ];
-}
+  }),
+  defineAccountRoute({
+    endpoint: 'GET /streams/:streamId',
+    operationId: 'getStream',
+    summary: 'One stream',
+    scope: null,
+    params: streamParams,
+    response: streamAnswer,
+    handle: ({ accountId, params }, { directory }) => find(directory, accountId, params.streamId),
+  }),
+  defineAccountRoute({
+    endpoint: 'POST /streams',
+    operationId: 'createStream',
+    summary: 'Create a stream',
+    body: newStream,
+    response: streamAnswer,
+    successStatus: 201,
+    handle: async ({ accountId, body }, { directory, record }) => {
+      checkLevels(body, 'downsampling');
+      const stream = await directory.createStream({ ...body, accountId });
+      record(stream.streamId);
+      return stream;
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'PATCH /streams/:streamId',
+    operationId: 'updateStream',
+    summary: 'Rename a stream, change its retention or its downsampling',
+    params: streamParams,
+    body: streamChange,
+    response: streamAnswer,
+    handle: async ({ accountId, params: { streamId }, body }, { directory, record }) => {
+      const before = await find(directory, accountId, streamId);
+      if (body.downsampling !== undefined) checkLevels({ ...before, ...body }, 'downsampling');
+      else if (body.retentionDays !== undefined) {
+        checkLevels({ ...before, ...body }, 'retentionDays');
+      }
+      const stream = await directory.updateStream(streamId, body);
+      if (!stream) throw notFound('stream', streamId);
+      record(streamId);
+      return stream;
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'DELETE /streams/:streamId/data',
+    operationId: 'deleteStreamData',
+    summary: 'Delete everything a stream has received so far; reads hide it at once',
+    params: streamParams,
+    response: streamAnswer,
+    handle: async ({ accountId, params: { streamId } }, context) => {
+      const stream = await hideData(context, await find(context.directory, accountId, streamId));
+      context.record(streamId);
+      await freeData(context, stream);
+      return stream;
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'DELETE /streams/:streamId',
+    operationId: 'deleteStream',
+    summary: 'Delete a stream that no receiver feeds, and its data',
+    params: streamParams,
+    handle: async ({ accountId, params: { streamId } }, context) => {
+      const stream = await find(context.directory, accountId, streamId);
+      await checkNoReceiver(context.directory, stream);
+      await freeData(context, await hideData(context, stream));
+      if (!(await context.directory.deleteStream(streamId))) throw notFound('stream', streamId);
+      context.record(streamId);
+    },
+  }),
+];
 
 /** @param changed field of the body that the error names. @throws AppError `malformed` */
 function checkLevels(

@@ -10,8 +10,7 @@ import {
   coversAccount,
   isOperator,
 } from './authority.ts';
-import type { AdminContext } from './context.ts';
-import { type AdminRoute, defineAccountRoute, notFound } from './routes.ts';
+import { defineAccountRoute, type DefinedRoute, notFound } from './routes.ts';
 import {
   issuedTokenAnswer,
   newToken,
@@ -21,44 +20,35 @@ import {
   tokensAnswer,
 } from './schemas.ts';
 
-export function tokenRoutes(context: AdminContext): AdminRoute[] {
-  return [...readRoutes(context), createToken(context), ...changeRoutes(context)];
-}
-
-function readRoutes({ directory }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      endpoint: 'GET /tokens',
-      operationId: 'listTokens',
-      summary: 'Tokens of the account and, for an operator, those for all accounts',
-      response: tokensAnswer,
-      handle: async ({ caller, accountId }) => {
-        const tokens = await directory.listTokens(accountId);
-        if (isOperator(caller)) tokens.push(...(await directory.listUnboundTokens()));
-        return { tokens: tokens.map((token) => withManagedAccounts(caller, token)) };
-      },
-    }),
-    defineAccountRoute({
-      endpoint: 'GET /tokens/:tokenId',
-      operationId: 'getToken',
-      summary: 'One token, without its secret',
-      params: tokenParams,
-      response: tokenAnswer,
-      handle: async ({ caller, accountId, params }) =>
-        withManagedAccounts(caller, await find(directory, { caller, accountId }, params.tokenId)),
-    }),
-  ];
-}
-
-function createToken({ directory, now, record }: AdminContext): AdminRoute {
-  return defineAccountRoute({
+export const tokenRoutes: readonly DefinedRoute[] = [
+  defineAccountRoute({
+    endpoint: 'GET /tokens',
+    operationId: 'listTokens',
+    summary: 'Tokens of the account and, for an operator, those for all accounts',
+    response: tokensAnswer,
+    handle: async ({ caller, accountId }, { directory }) => {
+      const tokens = await directory.listTokens(accountId);
+      if (isOperator(caller)) tokens.push(...(await directory.listUnboundTokens()));
+      return { tokens: tokens.map((token) => withManagedAccounts(caller, token)) };
+    },
+  }),
+  defineAccountRoute({
+    endpoint: 'GET /tokens/:tokenId',
+    operationId: 'getToken',
+    summary: 'One token, without its secret',
+    params: tokenParams,
+    response: tokenAnswer,
+    handle: async ({ caller, accountId, params }, { directory }) =>
+      withManagedAccounts(caller, await find(directory, { caller, accountId }, params.tokenId)),
+  }),
+  defineAccountRoute({
     endpoint: 'POST /tokens',
     operationId: 'createToken',
     summary: 'Create a token; only this response has its secret',
     body: newToken,
     response: issuedTokenAnswer,
     successStatus: 201,
-    handle: async ({ caller, accountId, body }) => {
+    handle: async ({ caller, accountId, body }, { directory, record, now }) => {
       const { expiresAt, scopes } = body;
       const given = body.type === 'access' ? body.accountIds : undefined;
       const granted: Omit<NewToken, 'digest'> = {
@@ -74,81 +64,78 @@ function createToken({ directory, now, record }: AdminContext): AdminRoute {
       checkGrant(caller, granted);
       const secret = mintSecret(body.type);
       const token = await directory.createToken({ ...granted, digest: digestSecret(secret) });
-      record('createToken', { caller, accountId }, token.tokenId);
+      record(token.tokenId);
       return { ...withManagedAccounts(caller, token), token: secret };
     },
-  });
-}
-
-function changeRoutes({ directory, now, record }: AdminContext): AdminRoute[] {
-  return [
-    defineAccountRoute({
-      params: tokenParams,
-      endpoint: 'PATCH /tokens/:tokenId',
-      operationId: 'updateToken',
-      summary: 'Rename a token or change when it expires',
-      body: tokenChange,
-      response: tokenAnswer,
-      handle: async ({ caller, accountId, params: { tokenId }, body }) => {
-        // A later expiry is a new grant.
-        checkGrant(caller, await find(directory, { caller, accountId }, tokenId));
-        const token = await directory.updateToken(tokenId, {
-          ...body,
-          ...(body.expiresAt && { expiresAt: toFuture(body.expiresAt, now()) }),
-        });
-        if (!token) throw notFound('token', tokenId);
-        record('updateToken', { caller, accountId }, tokenId);
-        return withManagedAccounts(caller, token);
-      },
-    }),
-    defineAccountRoute({
-      params: tokenParams,
-      endpoint: 'POST /tokens/:tokenId/rotate',
-      operationId: 'rotateToken',
-      summary:
-        'Replace a secret; the old one stops working, and only this response has the new one',
-      response: issuedTokenAnswer,
-      handle: async ({ caller, accountId, params: { tokenId } }) => {
-        const old = await find(directory, { caller, accountId }, tokenId);
-        // The new secret gives the caller all grants of the token.
-        checkGrant(caller, old);
-        if (old.revokedAt !== null) {
-          throw new AppError('conflict', `cannot rotate ${tokenId}: it is revoked; create another`);
-        }
-        const secret = mintSecret(old.type);
-        const token = await directory.rotateToken(tokenId, digestSecret(secret));
-        if (!token) throw notFound('token', tokenId);
-        record('rotateToken', { caller, accountId }, tokenId);
-        return { ...withManagedAccounts(caller, token), token: secret };
-      },
-    }),
-    defineAccountRoute({
-      params: tokenParams,
-      endpoint: 'POST /tokens/:tokenId/revoke',
-      operationId: 'revokeToken',
-      summary: 'Revoke a token permanently',
-      response: tokenAnswer,
-      handle: async ({ caller, accountId, params: { tokenId } }) => {
-        checkManagesToken(caller, await find(directory, { caller, accountId }, tokenId));
-        const token = await directory.revokeToken(tokenId);
-        if (!token) throw notFound('token', tokenId);
-        record('revokeToken', { caller, accountId }, tokenId);
-        return withManagedAccounts(caller, token);
-      },
-    }),
-    defineAccountRoute({
-      params: tokenParams,
-      endpoint: 'DELETE /tokens/:tokenId',
-      operationId: 'deleteToken',
-      summary: 'Revoke and delete a token',
-      handle: async ({ caller, accountId, params: { tokenId } }) => {
-        checkManagesToken(caller, await find(directory, { caller, accountId }, tokenId));
-        if (!(await directory.deleteToken(tokenId))) throw notFound('token', tokenId);
-        record('deleteToken', { caller, accountId }, tokenId);
-      },
-    }),
-  ];
-}
+  }),
+  defineAccountRoute({
+    params: tokenParams,
+    endpoint: 'PATCH /tokens/:tokenId',
+    operationId: 'updateToken',
+    summary: 'Rename a token or change when it expires',
+    body: tokenChange,
+    response: tokenAnswer,
+    handle: async (
+      { caller, accountId, params: { tokenId }, body },
+      { directory, record, now },
+    ) => {
+      // A later expiry is a new grant.
+      checkGrant(caller, await find(directory, { caller, accountId }, tokenId));
+      const token = await directory.updateToken(tokenId, {
+        ...body,
+        ...(body.expiresAt && { expiresAt: toFuture(body.expiresAt, now()) }),
+      });
+      if (!token) throw notFound('token', tokenId);
+      record(tokenId);
+      return withManagedAccounts(caller, token);
+    },
+  }),
+  defineAccountRoute({
+    params: tokenParams,
+    endpoint: 'POST /tokens/:tokenId/rotate',
+    operationId: 'rotateToken',
+    summary: 'Replace a secret; the old one stops working, and only this response has the new one',
+    response: issuedTokenAnswer,
+    handle: async ({ caller, accountId, params: { tokenId } }, { directory, record }) => {
+      const old = await find(directory, { caller, accountId }, tokenId);
+      // The new secret gives the caller all grants of the token.
+      checkGrant(caller, old);
+      if (old.revokedAt !== null) {
+        throw new AppError('conflict', `cannot rotate ${tokenId}: it is revoked; create another`);
+      }
+      const secret = mintSecret(old.type);
+      const token = await directory.rotateToken(tokenId, digestSecret(secret));
+      if (!token) throw notFound('token', tokenId);
+      record(tokenId);
+      return { ...withManagedAccounts(caller, token), token: secret };
+    },
+  }),
+  defineAccountRoute({
+    params: tokenParams,
+    endpoint: 'POST /tokens/:tokenId/revoke',
+    operationId: 'revokeToken',
+    summary: 'Revoke a token permanently',
+    response: tokenAnswer,
+    handle: async ({ caller, accountId, params: { tokenId } }, { directory, record }) => {
+      checkManagesToken(caller, await find(directory, { caller, accountId }, tokenId));
+      const token = await directory.revokeToken(tokenId);
+      if (!token) throw notFound('token', tokenId);
+      record(tokenId);
+      return withManagedAccounts(caller, token);
+    },
+  }),
+  defineAccountRoute({
+    params: tokenParams,
+    endpoint: 'DELETE /tokens/:tokenId',
+    operationId: 'deleteToken',
+    summary: 'Revoke and delete a token',
+    handle: async ({ caller, accountId, params: { tokenId } }, { directory, record }) => {
+      checkManagesToken(caller, await find(directory, { caller, accountId }, tokenId));
+      if (!(await directory.deleteToken(tokenId))) throw notFound('token', tokenId);
+      record(tokenId);
+    },
+  }),
+];
 
 interface Viewer {
   readonly caller: AdminCaller;

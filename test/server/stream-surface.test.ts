@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
+import type { AdminContext } from '../../src/admin/context.ts';
 import { defineAccountRoute, defineRoute } from '../../src/admin/routes.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { jsonResponse, type ReadRoute } from '../../src/model/read-route.ts';
@@ -46,7 +47,7 @@ const admin = [
     successStatus: 204,
     handle: async () => undefined,
   }),
-];
+].map((route) => route({} as AdminContext));
 
 let edge: Edge;
 before(async () => {
