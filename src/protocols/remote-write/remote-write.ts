@@ -19,7 +19,7 @@ const heapBytesPerBodyByte = 4;
 /** Labels are written out; a body of few samples and long labels grows most. */
 const heapBytesPerBodyByteV2 = 16;
 /** About 350,000 series with labels of 150 bytes. */
-const memo = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
+const memoOptions = { maxBytes: 128 * 1024 * 1024, maxSeries: 500_000 };
 const plainText = 'text/plain; charset=utf-8';
 
 /**
@@ -33,7 +33,7 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
     labels: metrics,
     maxLabelBytes: 2 * maxInflatedBytes,
     maxInflatedBytes,
-    memo,
+    memo: memoOptions,
   });
   const shared = {
     kind: 'prometheus',
