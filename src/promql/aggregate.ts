@@ -136,24 +136,33 @@ function noteParameter(ev: Evaluation, { op, param: at }: Aggregation, param: Fl
 }
 
 /** One series for each value: how many series have it. */
-export function countValues(
+export async function countValues(
+  ev: Evaluation,
   grid: Grid,
-  series: readonly GridSeries[],
-  { grouping, without }: Aggregation,
-  label: string,
-): readonly GridSeries[] {
+  {
+    expr: { grouping, without },
+    series,
+    label,
+  }: { expr: Aggregation; series: readonly GridSeries[]; label: string },
+): Promise<readonly GridSeries[]> {
   if (!label.isWellFormed() || label === '') throw executionError(`invalid label name "${label}"`);
   const names = new Set(without ? [...grouping, metricNameLabel] : [...grouping, label]);
   const counts = new Map<string, GridSeries>();
   for (const one of series) {
     for (let step = 0; step < grid.steps; step++) {
+      // Its text takes as long as tens of other cells.
+      if (ev.isDue(10)) await ev.breathe();
       const text = cellText(one, step);
       if (text === undefined) continue;
       const labelled = withLabel(one.labels, label, text);
       const labels = without ? dropLabels(labelled, names) : keepLabels(labelled, names);
       const key = labelsKey(labels);
-      const known = counts.get(key) ?? newSeries(labels, grid.steps);
-      counts.set(key, known);
+      let known = counts.get(key);
+      if (known === undefined) {
+        ev.checkCells(grid, counts.size + 1);
+        known = newSeries(labels, grid.steps);
+        counts.set(key, known);
+      }
       setCell(known, step, known.kinds[step] === kind.none ? 1 : known.floats[step]! + 1);
     }
   }

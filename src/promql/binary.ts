@@ -30,7 +30,7 @@ export async function evaluateBinary(
   if (left.kind === 'vector' && right.kind === 'vector') {
     const sides = { expr, left: left.series, right: right.series };
     const isSet = expr.op === 'and' || expr.op === 'or' || expr.op === 'unless';
-    const series = isSet ? combineSets(grid, sides) : await matchVectors(ev, grid, sides);
+    const series = await (isSet ? combineSets : matchVectors)(ev, grid, sides);
     return { kind: 'vector', series };
   }
   const series: GridSeries[] = [];

@@ -106,18 +106,22 @@ async function evaluateUnary(ev: Evaluation, grid: Grid, expr: UnaryExpr): Promi
   if (expr.op === '+' || value.kind === 'string') return value;
   if (value.kind === 'scalar') return { kind: 'scalar', values: value.values.map((one) => -one) };
   const { delayedNameRemoval: delayed } = ev.options;
-  const negated = value.series.map((one) => ({
-    ...withoutName(one, delayed),
-    floats: one.floats.map((float) => -float),
-    histograms: one.histograms?.map((histogram) => histogram && multiply(histogram, -1)),
-  }));
+  const negated: GridSeries[] = [];
+  for (const one of value.series) {
+    if (ev.isDue(grid.steps)) await ev.breathe();
+    negated.push({
+      ...withoutName(one, delayed),
+      floats: one.floats.map((float) => -float),
+      histograms: one.histograms?.map((histogram) => histogram && multiply(histogram, -1)),
+    });
+  }
   return vector(delayed ? negated : mergeEqual(negated));
 }
 
 async function evaluateAggregation(ev: Evaluation, grid: Grid, expr: Aggregation): Promise<Value> {
   if (expr.op === 'count_values') {
     const series = await seriesOf(ev, grid, expr.expr);
-    return vector(countValues(grid, series, expr, textOf(expr.param!)));
+    return vector(await countValues(ev, grid, { expr, series, label: textOf(expr.param!) }));
   }
   const streamed = await aggregateStreamed(ev, grid, { expr, evaluate });
   if (streamed !== undefined) return vector(streamed);

@@ -7,8 +7,8 @@ import { executionError, QueryError } from './errors.ts';
 import { selectorsOfCounts, withDetectedHints } from './histogram/detected-hints.ts';
 import { sampleWeight } from './histogram/histogram.ts';
 import { matchersKey } from './matchers.ts';
-import type { SampleSeries, SampleSource } from './source.ts';
-import { type Grid, type GridSeries, kind } from './values.ts';
+import { type SampleSeries, type SampleSource, seriesWithin } from './source.ts';
+import { type Grid, type GridSeries, kind, type Value } from './values.ts';
 import type { Windows } from './windows.ts';
 
 export interface QueryOptions {
@@ -42,6 +42,16 @@ export interface Query {
   readonly times: QueryTimes;
 }
 
+/** Evaluates an expression on a grid. @throws QueryError */
+export type Evaluate = (ev: Evaluation, grid: Grid, expr: Expr) => Promise<Value>;
+
+/** Samples of a selector that were read. */
+interface Read {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly series: readonly SampleSeries[];
+}
+
 function stepsOf({ startMs, endMs, stepMs }: QueryTimes): number {
   return stepMs === 0 ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
 }
@@ -59,7 +69,8 @@ export class Evaluation {
   readonly notes: Annotations;
   readonly #source: SampleSource;
   readonly #ofCounts: ReadonlySet<VectorSelector>;
-  readonly #selected = new Map<string, Promise<readonly SampleSeries[]>>();
+  /** By the key of the matchers. */
+  readonly #reads = new Map<string, Read[]>();
   readonly stats: { peak: number; readonly looked: Float64Array };
   #samples = 0;
   #grid: Grid | undefined;
@@ -110,7 +121,7 @@ export class Evaluation {
     for (let step = 0; step < from.length; step++) looked[step]! += to[step]! - from[step]!;
   }
 
-  /** Samples of a selector; the same one is read once. @throws QueryError */
+  /** Samples of a selector; a range within an earlier one is not read again. @throws QueryError */
   async select(
     selector: VectorSelector,
     fromMs: number,
@@ -125,13 +136,18 @@ export class Evaluation {
     fromMs: number,
     untilMs: number,
   ): Promise<readonly SampleSeries[]> {
-    const key = `${fromMs} ${untilMs} ${matchersKey(matchers)}`;
-    const known = this.#selected.get(key);
-    if (known !== undefined) return known;
-    const series = this.#source.select(matchers, { fromMs, untilMs });
-    this.#selected.set(key, series);
+    const key = matchersKey(matchers);
+    const reads = this.#reads.get(key) ?? [];
+    this.#reads.set(key, reads);
+    const known = reads.find((read) => read.fromMs <= fromMs && read.untilMs >= untilMs);
+    if (known !== undefined) {
+      const isSame = known.fromMs === fromMs && known.untilMs === untilMs;
+      return isSame ? known.series : seriesWithin(known.series, fromMs, untilMs);
+    }
+    const series = await this.#source.select(matchers, { fromMs, untilMs });
+    reads.push({ fromMs, untilMs, series });
     let count = 0;
-    for (const { from, to, histograms } of await series) {
+    for (const { from, to, histograms } of series) {
       count += to - from;
       for (const histogram of histograms) count += sampleWeight(histogram);
     }

@@ -1,8 +1,8 @@
 /** Calls of functions of a range: moves a window over each series. */
-import type { Call, Expr, MatrixSelector, Subquery } from './parser/ast.ts';
+import type { Call, MatrixSelector, Subquery } from './parser/ast.ts';
 import { withoutParens } from './parser/ast.ts';
 import { executionError } from './errors.ts';
-import type { Evaluation } from './evaluation.ts';
+import type { Evaluate, Evaluation } from './evaluation.ts';
 import { isOfOneMetric, labelsKey, metricName } from './labels.ts';
 import { columns } from './functions/columns.ts';
 import { ExactSums } from './functions/exact-sums.ts';
@@ -10,13 +10,8 @@ import { changesFunction, resetsFunction } from './functions/pairs.ts';
 import { overTimeFunctions } from './functions/over-time.ts';
 import { RangeContext, type RangeFunction } from './functions/range-context.ts';
 import { rateFunctions } from './functions/rate.ts';
-import {
-  looksOf,
-  type RangeSeries,
-  RangeWindow,
-  toRangeSeries,
-  withoutStale,
-} from './selection.ts';
+import { looksOf, type RangeSeries, RangeWindow, withoutStale } from './selection.ts';
+import { subquerySeries } from './subquery.ts';
 import {
   type CellSink,
   duplicateLabels,
@@ -26,7 +21,6 @@ import {
   SeriesList,
   setCell,
   timeOf,
-  type Value,
   withoutName,
 } from './values.ts';
 import { SharedWindows, type WindowRanges, type Windows } from './windows.ts';
@@ -37,9 +31,6 @@ const functions: Readonly<Record<string, RangeFunction>> = {
   changes: changesFunction,
   resets: resetsFunction,
 };
-
-/** Evaluates an expression on a grid. */
-export type Evaluate = (ev: Evaluation, grid: Grid, expr: Expr) => Promise<Value>;
 
 /** The argument that is a range, if the function has one. */
 export function rangeArgument({ args }: Call): MatrixSelector | Subquery | undefined {
@@ -226,26 +217,6 @@ export async function rangeSeries(
   const { first, last } = looksOf(ev, grid, selector);
   const fromMs = first - rangeMs - before + 1;
   return (await ev.select(selector, fromMs, last + after)).map(withoutStale);
-}
-
-/** Steps of a subquery are multiples of its step, so that they do not depend on the time asked. */
-async function subquerySeries(
-  ev: Evaluation,
-  grid: Grid,
-  { subquery, evaluate }: { subquery: Subquery; evaluate: Evaluate },
-): Promise<readonly RangeSeries[]> {
-  const { step } = subquery;
-  const stepMs = step === undefined ? ev.options.subqueryStepMs : ev.durationMs(step);
-  const { first, last } = looksOf(ev, grid, subquery);
-  const beginMs = first - ev.durationMs(subquery.range);
-  const startMs = Math.floor(beginMs / stepMs) * stepMs + stepMs;
-  const steps = Math.floor((last - startMs) / stepMs) + 1;
-  if (steps <= 0) return [];
-  const inner = { startMs, stepMs, steps };
-  ev.checkCells(inner, 1);
-  const value = await evaluate(ev, inner, subquery.expr);
-  if (value.kind !== 'vector') return [];
-  return value.series.map((series) => toRangeSeries(series, inner));
 }
 
 const counterSuffix = /_(?:total|sum|count|bucket)$/;

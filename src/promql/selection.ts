@@ -193,14 +193,18 @@ function keepFloats(range: SampleRange): SampleRange {
 /** Cells of a subquery as samples at their steps. */
 export function toRangeSeries(series: GridSeries, grid: Grid): RangeSeries {
   const { labels, dropName, kinds } = series;
-  const times: number[] = [];
-  const values: number[] = [];
+  let floats = 0;
+  for (let step = 0; step < grid.steps; step++) if (kinds[step] === kind.float) floats += 1;
+  const times = new Float64Array(floats);
+  const values = new Float64Array(floats);
   const histogramTimes: number[] = [];
   const histograms: Histogram[] = [];
+  let to = 0;
   for (let step = 0; step < grid.steps; step++) {
     if (kinds[step] === kind.float) {
-      times.push(timeOf(grid, step));
-      values.push(series.floats[step]!);
+      times[to] = timeOf(grid, step);
+      values[to] = series.floats[step]!;
+      to += 1;
     } else if (kinds[step] === kind.histogram) {
       const histogram = series.histograms![step]!;
       histogramTimes.push(timeOf(grid, step));
@@ -211,10 +215,10 @@ export function toRangeSeries(series: GridSeries, grid: Grid): RangeSeries {
   return {
     labels,
     dropName,
-    times: Float64Array.from(times),
-    values: Float64Array.from(values),
+    times,
+    values,
     from: 0,
-    to: times.length,
+    to,
     histogramTimes: histograms.length === 0 ? noTimes : Float64Array.from(histogramTimes),
     histograms,
   };

@@ -1,5 +1,6 @@
 /** `and`, `or` and `unless`: series of one side, by what the other side has. */
 import type { BinaryExpr } from './parser/ast.ts';
+import type { Evaluation } from './evaluation.ts';
 import {
   copyCell,
   type Grid,
@@ -12,29 +13,31 @@ import {
 import { signer } from './vector-matching.ts';
 
 /** @throws QueryError where `or` makes two series of equal labels */
-export function combineSets(
+export async function combineSets(
+  ev: Evaluation,
   grid: Grid,
   {
     expr,
     left,
     right,
   }: { expr: BinaryExpr; left: readonly GridSeries[]; right: readonly GridSeries[] },
-): readonly GridSeries[] {
+): Promise<readonly GridSeries[]> {
   const sign = signer(expr.matching);
   switch (expr.op) {
     case 'and':
-      return filterBy(grid, { series: left, others: right, sign, wanted: true });
+      return filterBy(ev, grid, { series: left, others: right, sign, wanted: true });
     case 'unless':
-      return filterBy(grid, { series: left, others: right, sign, wanted: false });
+      return filterBy(ev, grid, { series: left, others: right, sign, wanted: false });
     default: {
-      const added = filterBy(grid, { series: right, others: left, sign, wanted: false });
+      const added = await filterBy(ev, grid, { series: right, others: left, sign, wanted: false });
       return mergeEqual([...left, ...added]);
     }
   }
 }
 
 /** Cells at steps where the other side has a match, or where it has none. */
-function filterBy(
+async function filterBy(
+  ev: Evaluation,
   grid: Grid,
   {
     series,
@@ -47,9 +50,10 @@ function filterBy(
     sign: (series: GridSeries) => string;
     wanted: boolean;
   },
-): GridSeries[] {
+): Promise<GridSeries[]> {
   const present = new Map<string, Uint8Array>();
   for (const other of others) {
+    if (ev.isDue(grid.steps)) await ev.breathe();
     const key = sign(other);
     const cells = present.get(key) ?? new Uint8Array(grid.steps);
     present.set(key, cells);
@@ -57,13 +61,19 @@ function filterBy(
       if (other.kinds[step] !== kind.none) cells[step] = 1;
     }
   }
-  return series.flatMap((one) => {
+  const results: GridSeries[] = [];
+  for (const one of series) {
     const cells = present.get(sign(one));
-    if (cells === undefined) return wanted ? [] : [one];
+    if (cells === undefined) {
+      if (!wanted) results.push(one);
+      continue;
+    }
+    if (ev.isDue(grid.steps)) await ev.breathe();
     const result = newSeries(one.labels, grid.steps, one.dropName);
     for (let step = 0; step < grid.steps; step++) {
       if ((cells[step] === 1) === wanted) copyCell(one, step, result);
     }
-    return isEmpty(result) ? [] : [result];
-  });
+    if (!isEmpty(result)) results.push(result);
+  }
+  return results;
 }

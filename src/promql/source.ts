@@ -23,6 +23,47 @@ export interface SampleSource {
 
 export const noTimes = new Float64Array();
 
+/** The series that have samples from `fromMs` to `untilMs`, both included; arrays are shared. */
+export function seriesWithin(
+  all: readonly SampleSeries[],
+  fromMs: number,
+  untilMs: number,
+): SampleSeries[] {
+  const within: SampleSeries[] = [];
+  for (const series of all) {
+    const { times, histogramTimes, histograms } = series;
+    const from = firstAfter(times, fromMs - 1, series);
+    const to = firstAfter(times, untilMs, series);
+    const ofHistograms = { from: 0, to: histograms.length };
+    const first = firstAfter(histogramTimes, fromMs - 1, ofHistograms);
+    const end = firstAfter(histogramTimes, untilMs, ofHistograms);
+    if (from === to && first === end) continue;
+    within.push({
+      ...series,
+      from,
+      to,
+      histogramTimes: histogramTimes.subarray(first, end),
+      histograms: histograms.slice(first, end),
+    });
+  }
+  return within;
+}
+
+/** Index of the first time after `timeMs`, by bisection; `to` = none. */
+function firstAfter(
+  times: Float64Array,
+  timeMs: number,
+  { from, to }: Pick<SampleRange, 'from' | 'to'>,
+): number {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! <= timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Whether the bits at an index are Prometheus' stale marker. */
 export function isStale(values: Float64Array, index: number): boolean {
   const value = values[index]!;

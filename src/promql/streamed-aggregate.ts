@@ -3,7 +3,7 @@
  * are in memory, where a sum over thousands would create arrays for each.
  */
 import { metricNameLabel } from '../model/metric-plan.ts';
-import type { Evaluation } from './evaluation.ts';
+import type { Evaluate, Evaluation } from './evaluation.ts';
 import { createFold, type FloatFold } from './float-folds.ts';
 import {
   dropLabels,
@@ -17,7 +17,6 @@ import {
 import { type Aggregation, type Call, withoutParens } from './parser/ast.ts';
 import {
   computeRanges,
-  type Evaluate,
   keepsName,
   noteCounters,
   rangeArgument,

@@ -5,6 +5,7 @@ import { QueryError } from '../../src/promql/errors.ts';
 import type { QueryOptions } from '../../src/promql/evaluation.ts';
 import { parseQuery } from '../../src/promql/parser/parser.ts';
 import { runQuery } from '../../src/promql/query.ts';
+import type { SampleSource } from '../../src/promql/source.ts';
 import { MemorySource } from './memory-source.ts';
 import { parseSeries } from './series-text.ts';
 
@@ -13,8 +14,8 @@ source.load(parseSeries('level 1x5000'), 1000);
 const times = { startMs: 0, endMs: 5_000_000, stepMs: 1000 };
 const slow = 'quantile_over_time(0.5, level[1h])';
 
-function run(text: string, options: Partial<QueryOptions>) {
-  return runQuery({ text, expr: parseQuery(text), times }, source, {
+function run(text: string, options: Partial<QueryOptions>, at = times) {
+  return runQuery({ text, expr: parseQuery(text), times: at }, source, {
     lookbackMs: 300_000,
     subqueryStepMs: 60_000,
     maxSamples: 1_000_000,
@@ -94,5 +95,59 @@ suite('limits of a query', () => {
       failsWith('canceled', /^query was canceled/),
     );
     clearImmediate(left);
+  });
+
+  /** Turns of the event loop during a query. */
+  async function turnsDuring(query: Promise<unknown>): Promise<number> {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await query;
+    clearImmediate(next);
+    return turns;
+  }
+
+  const once = { startMs: 8_640_000_000, endMs: 8_640_000_000, stepMs: 0 };
+  const maxSamples = 30_000_000;
+
+  test('lets others run while an operator computes the many steps of a subquery', async () => {
+    const turns = await turnsDuring(run('max_over_time(minute()[100d:1s])', { maxSamples }, once));
+    assert.ok(turns >= 20, `${turns} turns`);
+  });
+
+  test('lets others run while values are counted', async () => {
+    const steps = { startMs: 0, endMs: 5_000_000, stepMs: 10 };
+    const turns = await turnsDuring(run('count_values("value", vector(1))', { maxSamples }, steps));
+    assert.ok(turns >= 10, `${turns} turns`);
+    await assert.rejects(
+      run('count_values("value", vector(time()))', { maxSamples }, steps),
+      failsWith('execution', /too many samples/),
+    );
+  });
+
+  test('a subquery of many steps looks at each of them once', async () => {
+    const reads: number[] = [];
+    const counting: SampleSource = {
+      select(matchers, range) {
+        reads.push(range.untilMs - range.fromMs);
+        return source.select(matchers, range);
+      },
+    };
+    const text = 'sum_over_time((level * 2 or vector(1) unless on() level)[1000000s:1s] @ 1000000)';
+    const expr = parseQuery(text);
+    const options = { lookbackMs: 1000, subqueryStepMs: 60_000, delayedNameRemoval: false };
+    const { result } = await runQuery({ text, expr, times: once }, counting, {
+      ...options,
+      maxSamples,
+      deadline: Infinity,
+    });
+    assert.ok(result.type === 'vector');
+    // 5,001 samples of level less the one at time 0, which the range excludes.
+    const sums = result.series.map(({ points }) => points[0]!.value);
+    assert.deepEqual(sums, [2 * 5000 + 1_000_000 - 5000]);
+    assert.deepEqual(reads, [1_000_000_000 - 1]);
   });
 });
