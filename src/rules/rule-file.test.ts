@@ -103,8 +103,9 @@ suite('rule files', () => {
   }).join('');
   const faults: readonly (readonly [name: string, text: string, fault: string])[] = [
     ['no YAML', 'groups: [', '1:10: '],
-    ['an unknown alias', 'groups: *a', 'cannot resolve its aliases: Unresolved alias'],
-    ['aliases of aliases', bomb, 'cannot resolve its aliases: Excessive alias count'],
+    ['an unknown alias', 'groups: *a', '1:9: alias *a has no anchor before it'],
+    ['an alias within its anchor', 'groups: &a [*a]', '1:13: alias *a has no anchor before it'],
+    ['aliases of aliases', bomb, 'aliases expand to more than 200000 values: split the file'],
     ['an unknown field', 'group: []', '1:8: unknown field "group"'],
     ['an expression', rule('{alert: A, expr: "up ="}'), '4:22: expr: 1:4: parse error'],
     ['a missing expression', rule('{alert: A}'), '4:5: a rule needs expr'],
@@ -138,4 +139,31 @@ suite('rule files', () => {
       );
     });
   }
+});
+
+test('an anchor may be used by each of a thousand rules', () => {
+  const rules = Array.from(
+    { length: 999 },
+    (_, i) => `  - {alert: A${i}, expr: up, labels: *owned}\n`,
+  );
+  const first = '  - {alert: A, expr: up, labels: &owned {team: shop, severity: page}}\n';
+  const [group] = readRuleFile(`groups:\n- name: a\n  rules:\n${first}${rules.join('')}`, options);
+  const labels = { team: 'shop', severity: 'page' };
+  assert.equal(group?.rules.length, 1_000);
+  for (const rule of group.rules) assert.deepEqual(rule.labels, labels);
+});
+
+test('an alias stands for the last anchor of its name before it', () => {
+  const text = `
+groups:
+- name: a
+  rules:
+  - {alert: A, expr: up, labels: &all {a: &one first}}
+  - {alert: B, expr: up, labels: {a: &one second}}
+  - {alert: C, expr: up, labels: *all}
+  - {alert: D, expr: up, labels: {a: *one}}
+`;
+  const [group] = readRuleFile(text, options);
+  const values = group?.rules.map(({ labels }) => labels['a']);
+  assert.deepEqual(values, ['first', 'second', 'first', 'second']);
 });
