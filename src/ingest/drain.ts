@@ -19,7 +19,7 @@ import {
 export interface DrainOptions {
   /** Rows of one insert. */
   readonly maxRows: number;
-  /** Payload bytes of one insert. */
+  /** Bytes of one insert, as the queue counts them. */
   readonly maxBytes: number;
   /** For a single drain with the whole load. */
   readonly pace: PaceOptions;
@@ -111,17 +111,14 @@ async function drain(parts: DrainParts, options: DrainOptions): Promise<void> {
 
 interface Size {
   readonly rows: number;
-  /** Of payloads. */
+  /** As the queue counts them. */
   readonly bytes: number;
 }
 
 const nothing: Size = { rows: 0, bytes: 0 };
 
-function sizeOf({ batches }: Taken): Size {
-  return batches.reduce(
-    ({ rows, bytes }, batch) => ({ rows: rows + batch.rows, bytes: bytes + batch.payload.length }),
-    nothing,
-  );
+function sizeOf({ batches, bytes }: Taken): Size {
+  return { rows: batches.reduce((sum, batch) => sum + batch.rows, 0), bytes };
 }
 
 /** Batches that are being stored. */

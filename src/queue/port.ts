@@ -62,6 +62,8 @@ export interface TakeLimits {
 export interface Taken {
   /** In order, at least one; the first may exceed the limits. */
   readonly batches: readonly StampedBatch[];
+  /** Of these batches, as `backlog` and the limits count them. */
+  readonly bytes: number;
   /** True where rows may be in the store already: insert only those that are missing. */
   readonly suspect: boolean;
 }

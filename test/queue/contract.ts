@@ -131,6 +131,7 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
     });
     const taken = await shard.take({ maxRows: 3, maxBytes: 1000 });
     assert.equal(taken?.batches.length, 3);
+    assert.equal(taken.bytes, shard.backlog().bytes);
     await shard.release(taken.batches.slice(0, 2));
     assert.equal(shard.backlog().rows, 1);
     await work.close();

@@ -142,7 +142,8 @@ export class DiskQueue {
       const first = batches[0];
       if (first !== undefined) {
         const suspect = first.batch.id.sequence < this.#firstOwnSequence;
-        return { batches: batches.map(({ batch }) => batch), suspect };
+        const bytes = batches.reduce((sum, { frameBytes }) => sum + frameBytes, 0);
+        return { batches: batches.map(({ batch }) => batch), bytes, suspect };
       }
       if (range === undefined) await this.#untilWoken();
     }

@@ -46,7 +46,7 @@ function toLocalQueue(log: DiskQueue, retried: RetriedBatches): Queue {
     isFirst: true,
     async take(limits) {
       const again = retried.take(limits);
-      return again.length === 0 ? log.take(limits) : { batches: again, suspect: true };
+      return again.batches.length === 0 ? log.take(limits) : { ...again, suspect: true };
     },
     async release(batches) {
       // Before the watermark advances.

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { BatchId, StampedBatch } from '../../model/batch.ts';
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { frameHeaderBytes, readFrameHeader } from '../frame.ts';
-import type { TakeLimits } from '../port.ts';
+import type { Taken, TakeLimits } from '../port.ts';
 import type { DiskQueue } from './disk-queue.ts';
 import type { FileSystem } from '../../files/file-system.ts';
 import { reading, readRange } from '../../files/atomic-file.ts';
@@ -94,21 +94,22 @@ export class RetriedBatches {
   }
 
   /** The next batches, if any. Skips unreadable files; one without an intact frame is renamed. */
-  take({ maxRows, maxBytes }: TakeLimits): StampedBatch[] {
+  take({ maxRows, maxBytes }: TakeLimits): Pick<Taken, 'batches' | 'bytes'> {
     const batches: StampedBatch[] = [];
+    const mostBytes = Math.min(maxBytes, maxTakeBytes);
     let rowsLeft = maxRows;
-    let bytesLeft = Math.min(maxBytes, maxTakeBytes);
+    let bytes = 0;
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       rowsLeft -= next.rows;
-      bytesLeft -= next.bytes;
-      if (batches.length > 0 && (rowsLeft < 0 || bytesLeft < 0)) break;
+      if (batches.length > 0 && (rowsLeft < 0 || bytes + next.bytes > mostBytes)) break;
       this.#waiting.shift();
       const batch = this.#read(next);
       if (batch === undefined) continue;
       this.#taken.set(batch, next);
       batches.push(batch);
+      bytes += next.bytes;
     }
-    return batches;
+    return { batches, bytes };
   }
 
   has(batch: StampedBatch): boolean {

@@ -42,15 +42,16 @@ export class ShardBacklog {
     let bytes = 0;
     let count = 0;
     for (const { batch, isSuspect } of this.#waiting) {
-      rows += batch.rows;
-      bytes += batch.payload.length;
-      const isTooMuch = rows > maxRows || bytes > maxBytes;
+      const { length } = batch.payload;
+      const isTooMuch = rows + batch.rows > maxRows || bytes + length > maxBytes;
       if (isSuspect !== first.isSuspect || (count > 0 && isTooMuch)) break;
+      rows += batch.rows;
+      bytes += length;
       count++;
     }
     const taken = this.#waiting.splice(0, count);
     this.#taken.push(...taken);
-    return { batches: taken.map(({ batch }) => batch), suspect: first.isSuspect };
+    return { batches: taken.map(({ batch }) => batch), bytes, suspect: first.isSuspect };
   }
 
   /** The taken batches up to this one. @throws Error if it was not taken */
