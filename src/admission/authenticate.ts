@@ -40,7 +40,10 @@ const places: Readonly<
  */
 export function bearerToken(headers: RequestHeaders, place?: TokenPlace): string {
   const keys = place === 'dd-api-key' ? headers.datadogKey : [];
-  const [value, second] = [...headers.authorization, ...keys.map((key) => `Bearer ${key}`)];
+  const [value, second] =
+    keys.length === 0
+      ? headers.authorization
+      : [...headers.authorization, ...keys.map((key) => `Bearer ${key}`)];
   const { schemes, advice } = place === undefined ? { schemes: [], advice: '' } : places[place];
   if (value === undefined) {
     throw unauthenticated(`cannot find a token: send "Authorization: Bearer <token>"${advice}`);
@@ -59,8 +62,8 @@ export function bearerToken(headers: RequestHeaders, place?: TokenPlace): string
 
 function readCredentials(value: string, schemes: readonly Scheme[]): string | undefined {
   const [, name = '', sent = ''] = credentialsPattern.exec(value) ?? [];
-  const scheme = ['bearer', ...schemes].find((one) => one === name.toLowerCase());
-  if (scheme === undefined) return undefined;
+  const scheme = name.toLowerCase();
+  if (scheme !== 'bearer' && !schemes.some((one) => one === scheme)) return undefined;
   const token = scheme === 'basic' || scheme === 'apikey' ? readPair(sent, scheme) : sent;
   return tokenPattern.test(token) ? token : undefined;
 }
@@ -129,8 +132,7 @@ export function checkScope(token: TokenGrant, scope: Scope): void {
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The account of a reader, in lower case. @throws AppError `malformed` */
-export function activeAccount(headers: RequestHeaders): string {
-  const [value, second] = headers.activeAccount;
+export function activeAccount([value, second]: readonly string[]): string {
   if (value === undefined || second !== undefined || !uuidPattern.test(value)) {
     throw new AppError(
       'malformed',

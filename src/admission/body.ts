@@ -23,8 +23,23 @@ export function readBody(
   maxBytes: number,
   memory: MemoryLease,
   pace: BodyPace,
+): Buffer | Promise<Buffer> {
+  if (!body.expected) return nothing;
+  const arrived = body.takeArrived?.() ?? null;
+  if (arrived !== null) {
+    if (arrived.length > maxBytes) throw tooLarge(maxBytes);
+    memory.growTo(arrived.length);
+    return arrived;
+  }
+  return collectBody(body, maxBytes, memory, pace);
+}
+
+function collectBody(
+  body: RequestBody,
+  maxBytes: number,
+  memory: MemoryLease,
+  pace: BodyPace,
 ): Promise<Buffer> {
-  if (!body.expected) return Promise.resolve(nothing);
   const { stream } = body;
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const pieces = createBodyPieces();

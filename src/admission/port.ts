@@ -27,6 +27,8 @@ export interface RequestBody {
   readonly declaredBytes: number | undefined;
   /** Whether the body is complete at the end of the stream: a broken body may end normally. */
   arrivedWhole(): boolean;
+  /** The whole body, if it is small and has arrived; null otherwise. Absent = null. */
+  readonly takeArrived?: () => Buffer | null;
   /** Sends `100 Continue`; undefined if the sender does not wait for it. */
   readonly sendContinue: (() => void) | undefined;
 }
@@ -139,7 +141,7 @@ export interface Admission {
    * The whole body, valid until the lease is released.
    * @throws AppError `too_large` | `timeout` | `malformed` | `unavailable`
    */
-  readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Promise<Buffer>;
+  readBody(body: RequestBody, maxBodyBytes: number, memory: MemoryLease): Buffer | Promise<Buffer>;
   /** Removes the content coding. @throws AppError `too_large` | `malformed` | `unavailable` */
   inflate(
     body: Buffer,
@@ -152,8 +154,12 @@ export interface Admission {
    */
   chargeEvents(grant: ReceiverGrant, events: number): Promise<Charge>;
 
-  /** The account named by a reader. @throws AppError `malformed` */
-  activeAccount(headers: RequestHeaders): string;
+  /**
+   * The account named by a reader.
+   * @param named every account that the request names
+   * @throws AppError `malformed` unless it is one UUID
+   */
+  activeAccount(named: readonly string[]): string;
   /** @throws AppError `forbidden` */
   permitReader(token: TokenGrant, accountId: string, scope: Scope): void;
 

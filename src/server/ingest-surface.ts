@@ -119,7 +119,7 @@ function toIngestRequest(
     headers: readHeaders(raw),
     peerAddress: raw.socket.remoteAddress ?? '',
     body: toRequestBody(raw, reply.raw),
-    target: { path: params, query: searchOf(raw) },
+    target: { path: params, query: new URLSearchParams(searchOf(raw)) },
   };
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import type { Caller } from './sessions.ts';
-import { type DisconnectSignals, sendStreamed } from './streamed-response.ts';
+import { type Disconnect, type DisconnectSignals, sendStreamed } from './streamed-response.ts';
 import { readHeaders, searchOf, toRequestBody } from './transport.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
@@ -44,29 +44,41 @@ export function mountRead(
     handler: async (request, reply) => {
       const { params, raw } = request;
       const headers = readHeaders(raw);
-      const search = searchOf(raw);
+      const inUrl = searchOf(raw);
       const { token, tokenDigest } = await identify(request, headers); // 401, 503
-      const accountId = admission.activeAccount(withAccount(headers, search, route)); // 400
+      const accountId = admission.activeAccount(namedAccounts(headers, inUrl, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
-      const reader = { accountId, tokenDigest };
-      const recheck = async () =>
-        admission.permitReader((await identify(request, headers)).token, accountId, route.scope);
-      const lastEventId = lastEventIdOf(request);
-
       const sent = toRequestBody(raw, reply.raw);
       const { body, memory } = await readBody(admission, sent, { accountId, headers, route });
       try {
-        const fields = route.body?.kind === 'form' ? new URLSearchParams(body.toString()) : [];
-        for (const [name, value] of fields) search.append(name, value);
         const disconnect = disconnects.watch(reply);
         const scanned = { rows: 0, bytes: 0 };
-        const sentParts = { search, params, body, lastEventId };
-        const asked = { ...reader, ...disconnect, ...sentParts, recheck, scanned };
-        const answer = await readUnlessDisconnected(route, asked); // 400, 404, 503
-        if (disconnect.disconnected.aborted) return undefined;
+        const answer = await readUnlessDisconnected(route, disconnect, {
+          accountId,
+          tokenDigest,
+          search: toSearch(inUrl, route.body?.kind === 'form' ? body.toString() : ''),
+          params,
+          body,
+          lastEventId: lastEventIdOf(request),
+          scanned,
+          recheck: async () =>
+            admission.permitReader(
+              (await identify(request, headers)).token,
+              accountId,
+              route.scope,
+            ),
+          get disconnected() {
+            return disconnect.disconnected;
+          },
+          get signal() {
+            return disconnect.signal;
+          },
+        }); // 400, 404, 503
+        if (disconnect.isGone) return undefined;
         if (answer instanceof StreamedResponse) {
           return await sendStreamed(request, reply, answer, disconnect.signal);
         }
+        disconnect.settled();
         const { headers: further = {}, mediaType } = route.response ?? {};
         if (route.reportsScan) {
           reply.header(scanHeaders.rows, scanned.rows).header(scanHeaders.bytes, scanned.bytes);
@@ -100,14 +112,17 @@ export function mountTicket(
 }
 
 /** @returns undefined if the reader disconnected before the read settled. @throws AppError */
-async function readUnlessDisconnected(route: ReadRoute, asked: ReadRequest): Promise<unknown> {
-  const { disconnected } = asked;
-  if (disconnected?.aborted) return undefined;
+async function readUnlessDisconnected(
+  route: ReadRoute,
+  disconnect: Disconnect,
+  asked: ReadRequest,
+): Promise<unknown> {
+  if (disconnect.isGone) return undefined;
   try {
     return await route.read(asked);
   } catch (error) {
     // An aborted read is not a failure.
-    if (disconnected?.aborted) return undefined;
+    if (disconnect.isGone) return undefined;
     throw error;
   }
 }
@@ -163,18 +178,24 @@ function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
   return Array.isArray(id) ? id.join() : id;
 }
 
+function toSearch(inUrl: string, inForm: string): URLSearchParams {
+  return new URLSearchParams(inUrl !== '' && inForm !== '' ? `${inUrl}&${inForm}` : inUrl + inForm);
+}
+
 /**
  * Header and parameter together count as two accounts.
+ * @param inUrl parameters in the URL
  * @throws AppError `malformed` if the route accepts both and neither was sent
  */
-function withAccount(
-  headers: RequestHeaders,
-  search: URLSearchParams,
+function namedAccounts(
+  { activeAccount }: RequestHeaders,
+  inUrl: string,
   { accountParameter }: ReadRoute,
-): RequestHeaders {
-  if (accountParameter === undefined) return headers;
-  const activeAccount = [...headers.activeAccount, ...search.getAll(accountParameter)];
-  if (activeAccount.length > 0) return { ...headers, activeAccount };
+): readonly string[] {
+  if (accountParameter === undefined) return activeAccount;
+  const inParameter = inUrl === '' ? [] : new URLSearchParams(inUrl).getAll(accountParameter);
+  if (inParameter.length > 0) return [...activeAccount, ...inParameter];
+  if (activeAccount.length > 0) return activeAccount;
   throw new AppError(
     'malformed',
     'cannot determine the account: send its UUID as X-Active-Account, or as ' +

@@ -80,7 +80,7 @@ function mountAdmin(
       const headers = readHeaders(raw);
       const { token: caller } = await identify(request, headers); // 401, 503
       const isNamed = route.accountScoped || headers.activeAccount.length > 0;
-      const accountId = isNamed ? admission.activeAccount(headers) : undefined; // 400
+      const accountId = isNamed ? admission.activeAccount(headers.activeAccount) : undefined; // 400
       if (route.accountScoped && accountId !== undefined) checkAccount(caller, accountId); // 403
       checkScope(caller, route.scope); // 403
       const sent = toRequestBody(raw, reply.raw);

@@ -9,42 +9,88 @@ import { AppError } from '../model/errors.ts';
 import type { StreamedResponse } from '../model/read-route.ts';
 
 export interface DisconnectSignals {
-  watch(reply: FastifyReply): DisconnectSignal;
+  watch(reply: FastifyReply): Disconnect;
 }
 
-export interface DisconnectSignal {
-  /** Aborted when the reader disconnects. For reads that end by themselves. */
-  readonly disconnected: AbortSignal;
-  /** Aborted when the reader disconnects or the surface closes. For open-ended reads. */
-  readonly signal: AbortSignal;
-}
-
-/** One for all: every request ends with it, and a new one costs a part of a short read. */
+/** One for all: every request may end with it, and a new one costs a part of a short read. */
 const disconnected = new DOMException('the reader disconnected', 'AbortError');
 
 export function createDisconnectSignals(app: FastifyInstance): DisconnectSignals {
-  const watched = new Set<AbortController>();
+  const watched = new Set<Disconnect>();
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
-    for (const disconnect of watched) disconnect.abort();
+    for (const disconnect of watched) disconnect.closing();
   });
   return {
-    watch(reply) {
-      const leaving = new AbortController();
-      const disconnect = new AbortController();
-      const leave = () => {
-        watched.delete(disconnect);
-        leaving.abort(disconnected);
-        disconnect.abort(disconnected);
-      };
-      // No `close` follows for a reader that disconnected during authentication.
-      if (isGone(reply.raw)) leave();
-      else reply.raw.once('close', leave);
-      if (isClosing) disconnect.abort();
-      else if (!leaving.signal.aborted) watched.add(disconnect);
-      return { disconnected: leaving.signal, signal: disconnect.signal };
+    watch({ raw }) {
+      const disconnect = new Disconnect(raw, watched);
+      if (isClosing) disconnect.closing();
+      return disconnect;
     },
+  };
+}
+
+/** Watches for the reader of a response to disconnect. Its signals are created when asked for. */
+export class Disconnect {
+  readonly #response: ServerResponse;
+  readonly #watched: Set<Disconnect>;
+  #isGone: boolean;
+  #isClosing = false;
+  #leaving: AbortController | undefined;
+  #ending: AbortController | undefined;
+
+  /** @param watched has it while the response is not closed */
+  constructor(response: ServerResponse, watched: Set<Disconnect>) {
+    this.#response = response;
+    this.#watched = watched;
+    // No `close` follows for a reader that disconnected during authentication.
+    this.#isGone = isGone(response);
+    if (this.#isGone) return;
+    watched.add(this);
+    response.once('close', this.#leave);
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Aborted when the reader disconnects. For reads that end by themselves. */
+  get disconnected(): AbortSignal {
+    if (this.#leaving === undefined) {
+      this.#leaving = new AbortController();
+      if (this.#isGone) this.#leaving.abort(disconnected);
+    }
+    return this.#leaving.signal;
+  }
+
+  /** Aborted when the reader disconnects or the surface closes. For open-ended reads. */
+  get signal(): AbortSignal {
+    if (this.#ending === undefined) {
+      this.#ending = new AbortController();
+      if (this.#isGone) this.#ending.abort(disconnected);
+      else if (this.#isClosing) this.#ending.abort();
+    }
+    return this.#ending.signal;
+  }
+
+  /** The surface closes. */
+  closing(): void {
+    this.#isClosing = true;
+    this.#ending?.abort();
+  }
+
+  /** To be called when nothing works for the response any longer: the signals abort no more. */
+  settled(): void {
+    this.#watched.delete(this);
+    this.#response.off('close', this.#leave);
+  }
+
+  readonly #leave = () => {
+    this.#isGone = true;
+    this.#watched.delete(this);
+    this.#leaving?.abort(disconnected);
+    this.#ending?.abort(disconnected);
   };
 }
 

@@ -36,15 +36,17 @@ export function readHeaders(request: HttpRequest): RequestHeaders {
   const raw = request.rawHeaders;
   for (let index = 0; index < raw.length; index += 2) {
     const field = fieldOfName.get((raw[index] ?? '').toLowerCase());
-    if (field !== undefined) headers[field] = [...headers[field], raw[index + 1] ?? ''];
+    if (field === undefined) continue;
+    const value = raw[index + 1] ?? '';
+    headers[field] = headers[field] === none ? [value] : [...headers[field], value];
   }
   return headers;
 }
 
-/** Parameters in the URL as sent: the route decides which may repeat. */
-export function searchOf({ url = '' }: HttpRequest): URLSearchParams {
+/** Parameters in the URL as sent, encoded; empty without any. */
+export function searchOf({ url = '' }: HttpRequest): string {
   const mark = url.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+  return mark < 0 ? '' : url.slice(mark + 1);
 }
 
 /**
@@ -99,8 +101,27 @@ export function toRequestBody(request: HttpRequest, response: HttpResponse): Req
     expected: hasBody,
     declaredBytes: toDeclaredBytes(request),
     arrivedWhole: () => request.complete,
+    takeArrived: () => takeArrived(request),
     sendContinue,
   };
+}
+
+/** Larger bodies are collected in memory that is reused. */
+const smallBodyBytes = 16 * 1024;
+
+function takeArrived(request: IncomingMessage): Buffer | null {
+  const { complete, destroyed, readableLength } = request;
+  if (!complete || destroyed || readableLength > smallBodyBytes) return null;
+  const pieces: Buffer[] = [];
+  // Each read returns a piece or several.
+  for (let piece = readPiece(request); piece !== null; piece = readPiece(request)) {
+    pieces.push(piece);
+  }
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
+function readPiece(request: IncomingMessage): Buffer | null {
+  return request.read() as Buffer | null;
 }
 
 /** For bodies of a few KiB that must be readable while the memory in flight is used up. */
