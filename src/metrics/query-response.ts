@@ -5,12 +5,14 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { TextWriter } from '../codec/text-writer.ts';
+import type { Label } from '../model/metric-plan.ts';
 import { histogramJson } from '../promql/histogram/histogram-text.ts';
 import type { Histogram } from '../promql/histogram/histogram.ts';
+import type { Labels } from '../promql/labels.ts';
 import { formatSample } from '../promql/parser/numbers.ts';
 import type { QueryAnswer, QueryResult, ResultSeries } from '../promql/query.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
-import { toLabelSet } from './responses.ts';
 
 const notes = z.array(z.string()).optional();
 const sample = z.tuple([z.number(), z.string()]).describe('Unix seconds and value.');
@@ -72,30 +74,38 @@ export async function encodeQueryResponse(
 type SeriesResult = Extract<QueryResult, { type: 'vector' | 'matrix' }>;
 
 const turnMs = 10;
-/** Texts are joined up to this length: a buffer for each would cost more than its text. */
-const pieceLength = 65_536;
+/** Between two looks at the clock. */
+const pieceBytes = 65_536;
 
 async function encodeSeries(
   { type, series: all }: SeriesResult,
   timeTexts: TimeTexts,
   { head, tail }: { readonly head: string; readonly tail: string },
 ): Promise<Uint8Array> {
-  const toText = type === 'vector' ? instantText : seriesText;
-  const pieces: Uint8Array[] = [];
-  let text = `${head}[`;
+  const toText = type === 'vector' ? instantText : rangeText;
+  const out = new TextWriter(expectedBytes(type, all.length, timeTexts.steps));
+  out.write(`${head}[`);
   let turnEnd = performance.now() + turnMs;
-  for (const [i, series] of all.entries()) {
-    text += `${i === 0 ? '' : ','}${toText(series, timeTexts)}`;
-    if (text.length < pieceLength) continue;
-    pieces.push(Buffer.from(text));
-    text = '';
+  let pieceEnd = pieceBytes;
+  for (let i = 0; i < all.length; i++) {
+    out.write((i === 0 ? '' : ',') + toText(all[i]!, timeTexts));
+    if (out.length < pieceEnd) continue;
+    pieceEnd = out.length + pieceBytes;
     if (performance.now() < turnEnd) continue;
     await setImmediate();
     turnEnd = performance.now() + turnMs;
   }
-  const last = Buffer.from(`${text}]${tail}`);
-  return pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
+  out.write(`]${tail}`);
+  return out.finish();
 }
+
+/** Labels, times and values of average length; a wrong guess costs a copy. */
+function expectedBytes(type: SeriesResult['type'], series: number, steps: number): number {
+  const perSeries = 350 + (type === 'vector' ? 1 : steps) * 36;
+  return 256 + Math.min(series * perSeries, mostExpectedBytes);
+}
+
+const mostExpectedBytes = 2 ** 20;
 
 function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: boolean } {
   if (result.type === 'scalar' || result.type === 'string') return { result, isCut: false };
@@ -103,45 +113,70 @@ function cut(result: QueryResult, limit: number): { result: QueryResult; isCut: 
   return { result: { ...result, series: result.series.slice(0, limit) }, isCut: true };
 }
 
-/** Seconds of the steps as texts, which all series have in common. */
+/** What precedes the values of the steps, which all series have in common. */
 class TimeTexts {
+  readonly steps: number;
   readonly #times: QueryTimes;
   readonly #ofSteps: string[] = [];
 
   constructor(times: QueryTimes) {
+    const { startMs, endMs, stepMs } = times;
     this.#times = times;
+    this.steps = stepMs === 0 ? 1 : Math.floor((endMs - startMs) / stepMs) + 1;
   }
 
-  of(timeMs: number): string {
+  /** The end of the value before, and the time up to the value. */
+  next(timeMs: number): string {
     const { startMs, stepMs } = this.#times;
     const step = timeMs === startMs ? 0 : (timeMs - startMs) / stepMs;
     // The samples of a range selector are at no steps.
-    if (!Number.isInteger(step)) return String(timeMs / 1000);
-    return (this.#ofSteps[step] ??= String(timeMs / 1000));
+    if (!Number.isInteger(step)) return `"],${startText(timeMs)}`;
+    return (this.#ofSteps[step] ??= `"],${startText(timeMs)}`);
   }
 }
 
-function instantText({ labels, points }: ResultSeries, timeTexts: TimeTexts): string {
+function startText(timeMs: number): string {
+  return `[${timeMs / 1000},"`;
+}
+
+function instantText({ labels, points }: ResultSeries): string {
   const { timeMs, value } = points[0]!;
-  const metric = JSON.stringify(toLabelSet(labels));
+  const metric = `{"metric":{${labelsText(labels)}}`;
   return typeof value === 'number'
-    ? `{"metric":${metric},"value":[${timeTexts.of(timeMs)},"${formatSample(value)}"]}`
-    : `{"metric":${metric},"histogram":${histogramText(timeMs, value)}}`;
+    ? `${metric},"value":${startText(timeMs)}${formatSample(value)}"]}`
+    : `${metric},"histogram":${histogramText(timeMs, value)}}`;
 }
 
-function seriesText({ labels, points }: ResultSeries, timeTexts: TimeTexts): string {
+function rangeText(series: ResultSeries, times: TimeTexts): string {
   let values = '';
-  let histograms = '';
-  for (const { timeMs, value } of points) {
-    if (typeof value === 'number') {
-      values += `${values === '' ? '' : ','}[${timeTexts.of(timeMs)},"${formatSample(value)}"]`;
-    } else {
-      histograms += `${histograms === '' ? '' : ','}${histogramText(timeMs, value)}`;
-    }
+  const histograms: string[] = [];
+  series.eachPoint((timeMs, value) => {
+    if (typeof value === 'object') histograms.push(histogramText(timeMs, value));
+    else values += (values === '' ? startText(timeMs) : times.next(timeMs)) + formatSample(value);
+  });
+  let text = `{"metric":{${labelsText(series.labels)}}`;
+  if (values !== '') text += `,"values":[${values}"]]`;
+  else if (histograms.length === 0) text += ',"values":[]';
+  if (histograms.length > 0) text += `,"histograms":[${histograms.join()}]`;
+  return `${text}}`;
+}
+
+function labelsText(labels: Labels): string {
+  let text = '';
+  for (let i = 0; i < labels.length; i++) text += (i === 0 ? '' : ',') + labelText(labels[i]!);
+  return text;
+}
+
+/** Stored series share the labels that they have in common. */
+const labelTexts = new WeakMap<Label, string>();
+
+function labelText(label: Label): string {
+  let text = labelTexts.get(label);
+  if (text === undefined) {
+    text = `${JSON.stringify(label[0])}:${JSON.stringify(label[1])}`;
+    labelTexts.set(label, text);
   }
-  const metric = JSON.stringify(toLabelSet(labels));
-  const floats = values !== '' || histograms === '' ? `,"values":[${values}]` : '';
-  return `{"metric":${metric}${floats}${histograms && `,"histograms":[${histograms}]`}}`;
+  return text;
 }
 
 function histogramText(timeMs: number, histogram: Histogram): string {

@@ -10,7 +10,7 @@ import { compareLabels, type Labels, withoutMetadata } from './labels.ts';
 import { rangeSeries } from './range-call.ts';
 import { looksOf, type RangeSeries } from './selection.ts';
 import type { SampleSource } from './source.ts';
-import { type Grid, type GridSeries, kind, mergeEqual, timeOf } from './values.ts';
+import { type Grid, type GridSeries, kind, mergeEqual, timeOf, type Value } from './values.ts';
 
 export interface Point {
   /** Unix ms. */
@@ -22,6 +22,8 @@ export interface ResultSeries {
   readonly labels: Labels;
   /** Made when read: all of a large answer at once would take several times its memory. */
   readonly points: readonly Point[];
+  /** Calls `visit` with each point, without creating it. */
+  eachPoint(visit: (timeMs: number, value: number | Histogram) => void): void;
 }
 
 export type QueryResult =
@@ -66,7 +68,7 @@ async function instant(ev: Evaluation, expr: Expr): Promise<QueryResult> {
   if (value.kind === 'scalar') {
     return { type: 'scalar', point: { timeMs: startMs, value: value.values[0]! } };
   }
-  const series = finish(ev, value.series).map((one) => toResult(grid, one));
+  const series = finish(ev, value).map((one) => new GridResult(grid, one));
   return { type: 'vector', series };
 }
 
@@ -84,7 +86,7 @@ async function matrix(
   const series = found.map((one) => {
     const samples =
       extension === undefined ? one : extendedSamples(one, { startMs, endMs, extension });
-    return { labels: finalLabels(one), points: pointsOf(samples, startMs, endMs, extension) };
+    return toPoints(finalLabels(one), pointsOf(samples, startMs, endMs, extension));
   });
   return { type: 'matrix', series: sorted(series.filter(({ points }) => points.length > 0)) };
 }
@@ -128,35 +130,56 @@ async function range(ev: Evaluation, expr: Expr): Promise<QueryResult> {
       timeMs: timeOf(grid, step),
       value: one,
     }));
-    return { type: 'matrix', series: [{ labels: [], points }] };
+    return { type: 'matrix', series: [toPoints([], points)] };
   }
-  const series = value.kind === 'vector' ? finish(ev, value.series) : [];
-  return { type: 'matrix', series: sorted(series.map((one) => toResult(grid, one))) };
+  const series = value.kind === 'vector' ? finish(ev, value) : [];
+  return { type: 'matrix', series: sorted(series.map((one) => new GridResult(grid, one))) };
 }
 
 /** Drops the names that were kept so far. */
-function finish(ev: Evaluation, series: readonly GridSeries[]): readonly GridSeries[] {
-  if (!ev.options.delayedNameRemoval) return mergeEqual(series);
+function finish(
+  ev: Evaluation,
+  { series, isDistinct }: Extract<Value, { kind: 'vector' }>,
+): readonly GridSeries[] {
+  if (!ev.options.delayedNameRemoval) return isDistinct ? series : mergeEqual(series);
   return mergeEqual(series.map((one) => ({ ...one, labels: finalLabels(one) })));
 }
 
-function toResult(grid: Grid, series: GridSeries): ResultSeries {
+function toPoints(labels: Labels, points: readonly Point[]): ResultSeries {
   return {
-    labels: series.labels,
-    get points() {
-      return gridPoints(grid, series);
+    labels,
+    points,
+    eachPoint(visit) {
+      for (const { timeMs, value } of points) visit(timeMs, value);
     },
   };
 }
 
-function gridPoints(grid: Grid, { kinds, floats, histograms }: GridSeries): Point[] {
-  const points: Point[] = [];
-  for (let step = 0; step < grid.steps; step++) {
-    if (kinds[step] === kind.none) continue;
-    const value = kinds[step] === kind.float ? floats[step]! : histograms![step]!;
-    points.push({ timeMs: timeOf(grid, step), value });
+class GridResult implements ResultSeries {
+  readonly labels: Labels;
+  readonly #grid: Grid;
+  readonly #cells: GridSeries;
+
+  constructor(grid: Grid, cells: GridSeries) {
+    this.labels = cells.labels;
+    this.#grid = grid;
+    this.#cells = cells;
   }
-  return points;
+
+  get points(): Point[] {
+    const points: Point[] = [];
+    this.eachPoint((timeMs, value) => points.push({ timeMs, value }));
+    return points;
+  }
+
+  eachPoint(visit: (timeMs: number, value: number | Histogram) => void): void {
+    const { kinds, floats, histograms } = this.#cells;
+    for (let step = 0; step < kinds.length; step++) {
+      if (kinds[step] === kind.none) continue;
+      const value = kinds[step] === kind.float ? floats[step]! : histograms![step]!;
+      visit(timeOf(this.#grid, step), value);
+    }
+  }
 }
 
 function sorted(series: readonly ResultSeries[]): ResultSeries[] {

@@ -58,6 +58,7 @@ function evaluate(source: MemorySource, text: string, expr: Expr, times: Times) 
     lookbackMs: 300_000,
     subqueryStepMs: 60_000,
     maxSamples: 10_000_000,
+    countsLooks: true,
     delayedNameRemoval: true,
     deadline: Infinity,
   });
@@ -128,7 +129,9 @@ function checkInstant(command: Eval, result: QueryResult): void {
   else checkVector(command, result.series, isOrdered);
 }
 
-function checkVector(command: Eval, series: readonly ResultSeries[], isOrdered: boolean): void {
+type Vector = readonly Pick<ResultSeries, 'labels' | 'points'>[];
+
+function checkVector(command: Eval, series: Vector, isOrdered: boolean): void {
   const expected = command.series.map((one) => [labelsKey(one.labels), one] as const);
   const byKey = new Map(expected);
   const keys = series.map(({ labels }) => labelsKey(labels));

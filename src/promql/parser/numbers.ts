@@ -55,7 +55,7 @@ export function formatNumber(value: number): string {
 /** As Prometheus' JSON: with an exponent where it is shorter, which has at least two digits. */
 export function formatSample(value: number): string {
   const magnitude = Math.abs(value);
-  if (magnitude >= 1e-6 && magnitude < 1e21) return String(value);
+  if (magnitude >= 1e-6 && magnitude < 1e21) return `${value}`;
   if (value === 0 || !Number.isFinite(value)) return formatNumber(value);
   return String(value).replace(/e([+-])(\d)$/, 'e$10$2');
 }
