@@ -17,6 +17,8 @@ export interface QueryInStreams extends Query {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
+  /** Whether the answer counts samples per step; absent = not. */
+  readonly countsLooks?: boolean;
 }
 
 const defaultLookbackMs = 300_000;
@@ -25,7 +27,15 @@ const subqueryStepMs = 60_000;
 /** @throws AppError `execution`, `query_timeout`, `unavailable` */
 export async function evaluateQuery(
   store: Pick<Store, 'sampleColumns'>,
-  { accountId, streams, lookbackMs, deadline, signal, ...query }: QueryInStreams,
+  {
+    accountId,
+    streams,
+    lookbackMs,
+    deadline,
+    signal,
+    countsLooks = false,
+    ...query
+  }: QueryInStreams,
   limits: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples' | 'maxQuerySamples'>,
 ): Promise<QueryAnswer> {
   const { maxReadSeries: maxSeries, maxReadSamples: maxSamples } = limits;
@@ -36,6 +46,7 @@ export async function evaluateQuery(
       olderLookbacks: lookbackMs === undefined ? olderLookbacks(streams) : [],
       subqueryStepMs,
       maxSamples: limits.maxQuerySamples,
+      countsLooks,
       delayedNameRemoval: false,
       deadline,
       signal,

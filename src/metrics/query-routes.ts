@@ -106,15 +106,20 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
     const streams = readableStreams(context, query.streamId);
     const release = await semaphore.acquire(accountId, disconnected);
     try {
-      const asked = { text: query.query, expr, times, accountId, streams, deadline };
-      const lookbackMs = query.lookback_delta;
-      const answer = await evaluateQuery(
-        parts.store,
-        { ...asked, lookbackMs, signal: disconnected },
-        limits,
-      );
-      const seconds = (performance.now() - startedAt) / 1000;
       const { limit = 0, stats = '' } = query;
+      const asked = {
+        text: query.query,
+        expr,
+        times,
+        accountId,
+        streams,
+        deadline,
+        lookbackMs: query.lookback_delta,
+        signal: disconnected,
+        countsLooks: stats !== '',
+      };
+      const answer = await evaluateQuery(parts.store, asked, limits);
+      const seconds = (performance.now() - startedAt) / 1000;
       return await encodeQueryResponse(answer, times, { limit, stats, seconds });
     } finally {
       release();

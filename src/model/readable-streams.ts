@@ -36,9 +36,11 @@ export function readableStreams(
   context: ReadContext,
   wanted: readonly string[] | undefined,
 ): ReadableStream[] {
+  if (wanted === undefined) {
+    return context.streams.map((stream) => toReadableStream(stream, context.nowMs));
+  }
   const streamsById = new Map(context.streams.map((stream) => [stream.streamId, stream]));
-  const ids = new Set(wanted ?? streamsById.keys());
-  return [...ids].map((streamId) => {
+  return [...new Set(wanted)].map((streamId) => {
     const stream = streamsById.get(streamId);
     if (stream === undefined) {
       throw new AppError('not_found', `cannot find stream ${streamId} in this account`, {

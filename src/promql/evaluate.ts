@@ -1,6 +1,7 @@
 /** Evaluates expressions on a grid of times: one case for each kind of expression. */
 import {
   type Aggregation,
+  type BinaryExpr,
   type Call,
   type Expr,
   type UnaryExpr,
@@ -37,13 +38,13 @@ import {
 
 /** @throws QueryError */
 export async function evaluate(ev: Evaluation, grid: Grid, expr: Expr): Promise<Value> {
-  await ev.breathe();
+  if (ev.isTurnOver()) await ev.breathe();
   const value = await evaluateKind(ev, grid, expr);
   if (value.kind === 'vector') ev.charge(countCells(value.series));
   return value;
 }
 
-async function evaluateKind(ev: Evaluation, grid: Grid, expr: Expr): Promise<Value> {
+function evaluateKind(ev: Evaluation, grid: Grid, expr: Expr): Value | Promise<Value> {
   switch (expr.kind) {
     case 'number':
       return constant(grid, expr.value);
@@ -52,18 +53,13 @@ async function evaluateKind(ev: Evaluation, grid: Grid, expr: Expr): Promise<Val
     case 'paren':
       return evaluate(ev, grid, expr.expr);
     case 'selector':
-      return vector(
-        await (expr.extension === 'smoothed'
-          ? selectSmoothed(ev, grid, expr)
-          : selectInstant(ev, grid, expr)),
-      );
+      return expr.extension === 'smoothed'
+        ? selectSmoothed(ev, grid, expr).then((series) => vector(series))
+        : selectInstant(ev, grid, expr).then((series) => vector(series));
     case 'unary':
       return evaluateUnary(ev, grid, expr);
-    case 'binary': {
-      const left = await evaluate(ev, grid, expr.left);
-      const right = await evaluate(ev, grid, expr.right);
-      return evaluateBinary(ev, grid, { expr, left, right });
-    }
+    case 'binary':
+      return evaluateSides(ev, grid, expr);
     case 'aggregation':
       return evaluateAggregation(ev, grid, expr);
     case 'call':
@@ -78,8 +74,14 @@ function constant(grid: Grid, value: number): Value {
   return { kind: 'scalar', values: new Float64Array(grid.steps).fill(value) };
 }
 
-function vector(series: readonly GridSeries[]): Value {
-  return { kind: 'vector', series };
+function vector(series: readonly GridSeries[], isDistinct = false): Value {
+  return { kind: 'vector', series, isDistinct };
+}
+
+async function evaluateSides(ev: Evaluation, grid: Grid, expr: BinaryExpr): Promise<Value> {
+  const left = await evaluate(ev, grid, expr.left);
+  const right = await evaluate(ev, grid, expr.right);
+  return evaluateBinary(ev, grid, { expr, left, right });
 }
 
 async function seriesOf(
@@ -124,7 +126,7 @@ async function evaluateAggregation(ev: Evaluation, grid: Grid, expr: Aggregation
     return vector(await countValues(ev, grid, { expr, series, label: textOf(expr.param!) }));
   }
   const streamed = await aggregateStreamed(ev, grid, { expr, evaluate });
-  if (streamed !== undefined) return vector(streamed);
+  if (streamed !== undefined) return vector(streamed, true);
   const { param: given } = expr;
   const param = given === undefined ? new Float64Array() : await scalarOf(ev, grid, given);
   const series = await seriesOf(ev, grid, expr.expr);
@@ -137,7 +139,8 @@ async function evaluateCall(ev: Evaluation, grid: Grid, call: Call): Promise<Val
   const range = rangeArgument(call);
   if (range !== undefined) {
     const series = await callOnRange(ev, grid, { call, range, evaluate });
-    return vector(call.name === 'absent_over_time' ? absent(grid, series, range) : series);
+    if (call.name === 'absent_over_time') return vector(absent(grid, series, range));
+    return vector(series, !ev.options.delayedNameRemoval);
   }
   return vector(await evaluateVectorCall(ev, grid, call));
 }

@@ -20,6 +20,8 @@ export interface QueryOptions {
   readonly subqueryStepMs: number;
   /** Most samples in memory, read or computed. */
   readonly maxSamples: number;
+  /** Whether the samples that each step looks at are counted; absent = not. */
+  readonly countsLooks?: boolean;
   /** Whether names of metrics are dropped at the end, so that operators in between see them. */
   readonly delayedNameRemoval: boolean;
   /** `performance.now()` at which the query times out. */
@@ -83,7 +85,8 @@ export class Evaluation {
     this.times = times;
     this.notes = new Annotations(text);
     this.#source = source;
-    this.stats = { peak: 0, looked: new Float64Array(stepsOf(times)) };
+    const counted = options.countsLooks ? stepsOf(times) : 0;
+    this.stats = { peak: 0, looked: new Float64Array(counted) };
   }
 
   /** The steps of the query itself, as against those of subqueries. */
@@ -96,18 +99,19 @@ export class Evaluation {
   /** @param firstMs of the steps at which a selector looks */
   lookbackMs(firstMs: number): number {
     const { lookbackMs, olderLookbacks = [] } = this.options;
+    if (olderLookbacks.length === 0) return lookbackMs;
     const older = olderLookbacks.filter(({ beforeMs }) => firstMs < beforeMs);
     return Math.max(lookbackMs, ...older.map((one) => one.lookbackMs));
   }
 
   /** Counts samples that a step of the query looks at; subqueries count with their results. */
   look(grid: Grid, step: number, samples: number): void {
-    if (grid === this.#grid) this.stats.looked[step]! += samples;
+    if (this.#isCounted(grid)) this.stats.looked[step]! += samples;
   }
 
   /** One sample for each cell. */
   lookAtCells(grid: Grid, { kinds }: Pick<GridSeries, 'kinds'>): void {
-    if (grid !== this.#grid) return;
+    if (!this.#isCounted(grid)) return;
     const { looked } = this.stats;
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] !== kind.none) looked[step]! += 1;
@@ -116,9 +120,13 @@ export class Evaluation {
 
   /** The floats of each window. */
   lookAtWindows(grid: Grid, { from, to }: Windows): void {
-    if (grid !== this.#grid) return;
+    if (!this.#isCounted(grid)) return;
     const { looked } = this.stats;
     for (let step = 0; step < from.length; step++) looked[step]! += to[step]! - from[step]!;
+  }
+
+  #isCounted(grid: Grid): boolean {
+    return this.options.countsLooks === true && grid === this.#grid;
   }
 
   /** Samples of a selector; a range within an earlier one is not read again. @throws QueryError */
@@ -152,7 +160,7 @@ export class Evaluation {
       for (const histogram of histograms) count += sampleWeight(histogram);
     }
     this.charge(count);
-    await this.breathe();
+    if (this.isTurnOver()) await this.breathe();
     return series;
   }
 
@@ -182,6 +190,11 @@ export class Evaluation {
     this.#cells += cells;
     if (this.#cells < cellsPerLook) return false;
     this.#cells = 0;
+    return this.isTurnOver();
+  }
+
+  /** Whether to `breathe`. */
+  isTurnOver(): boolean {
     return performance.now() >= this.#turnEnd;
   }
 

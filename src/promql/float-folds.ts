@@ -99,15 +99,21 @@ class Mean extends Sum {
   }
 
   override add({ kinds, floats }: GridSeries): void {
-    const { counts, sums } = this;
+    const { counts, sums, rests } = this;
+    const areMeans = this.#areMeans;
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] !== kind.float) continue;
       const value = floats[step]!;
+      const sum = sums[step]!;
+      const next = sum + value;
       counts[step]! += 1;
-      const next = sums[step]! + value;
       const overflows = (next === Infinity || next === -Infinity) && counts[step] !== 1;
-      if (overflows || this.#areMeans[step] === 1) this.#addToMean(step, value);
-      else this.#addTo(step, value);
+      if (overflows || areMeans[step] === 1) {
+        this.#addToMean(step, value);
+        continue;
+      }
+      rests[step]! += roundingLoss(sum, value);
+      sums[step] = next;
     }
   }
 
@@ -125,13 +131,9 @@ class Mean extends Sum {
     this.#areMeans[step] = 1;
     this.sums[step]! /= divisor;
     this.rests[step]! /= divisor;
-    this.#addTo(step, value / count);
-  }
-
-  #addTo(step: number, value: number): void {
     const sum = this.sums[step]!;
-    this.rests[step]! += roundingLoss(sum, value);
-    this.sums[step] = sum + value;
+    this.rests[step]! += roundingLoss(sum, value / count);
+    this.sums[step] = sum + value / count;
   }
 }
 

@@ -89,10 +89,22 @@ export function isOfOneMetric(series: readonly { readonly labels: Labels }[]): b
   const [first] = series;
   if (first === undefined) return true;
   const values = metadataLabels.map((name) => labelValue(first.labels, name));
-  return series.every(({ labels }) =>
-    metadataLabels.every((name, i) => labelValue(labels, name) === values[i]),
-  );
+  const shared = onlyMetadata(first.labels);
+  for (const { labels } of series) {
+    // Stored series share their labels.
+    if (shared !== undefined && onlyMetadata(labels) === shared) continue;
+    if (!metadataLabels.every((name, i) => labelValue(labels, name) === values[i])) return false;
+  }
+  return true;
 }
+
+/** The label that describes the metric; undefined if it is not the first or not the only one. */
+function onlyMetadata([first, second]: Labels): Label | undefined {
+  if (first?.[0] !== metricNameLabel) return undefined;
+  return second === undefined || second[0] > lastMetadataLabel ? first : undefined;
+}
+
+const lastMetadataLabel = '__unit__';
 
 export function keepLabels(labels: Labels, names: ReadonlySet<string>): Labels {
   return labels.filter(([name]) => names.has(name));

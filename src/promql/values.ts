@@ -28,7 +28,12 @@ export interface GridSeries {
 
 export type Value =
   | { readonly kind: 'scalar'; readonly values: Float64Array }
-  | { readonly kind: 'vector'; readonly series: readonly GridSeries[] }
+  | {
+      readonly kind: 'vector';
+      readonly series: readonly GridSeries[];
+      /** Whether the labels of no two series are known to be equal; absent = unknown. */
+      readonly isDistinct?: boolean;
+    }
   | { readonly kind: 'string'; readonly value: string };
 
 export function timeOf({ startMs, stepMs }: Grid, step: number): number {
@@ -115,6 +120,7 @@ export function withoutName(series: GridSeries, delayed: boolean): GridSeries {
 
 /** @throws QueryError where two series with equal labels have a value at one step */
 export function mergeEqual(series: readonly GridSeries[]): readonly GridSeries[] {
+  if (series.length < 2) return series;
   const byKey = new Map<string, GridSeries>();
   for (const one of series) {
     const key = labelsKey(one.labels);

@@ -40,8 +40,8 @@ export class Windows {
     this.end = end;
     this.#times = times;
     this.#ranges = ranges;
-    this.from = new Int32Array(steps);
-    this.to = new Int32Array(steps);
+    const froms = new Int32Array(steps);
+    const tos = new Int32Array(steps);
     let floats = 0;
     let [from, to] = [first, first];
     for (let step = 0; step < steps; step++) {
@@ -49,10 +49,12 @@ export class Windows {
       if (to < end && times[end - 1]! <= atMs + afterMs) to = end;
       while (to < end && times[to]! <= atMs + afterMs) to += 1;
       while (from < to && times[from]! <= atMs - beforeMs) from += 1;
-      this.from[step] = from;
-      this.to[step] = to;
+      froms[step] = from;
+      tos[step] = to;
       floats += to - from;
     }
+    this.from = froms;
+    this.to = tos;
     this.floats = floats;
   }
 

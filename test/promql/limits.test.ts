@@ -19,6 +19,7 @@ function run(text: string, options: Partial<QueryOptions>, at = times) {
     lookbackMs: 300_000,
     subqueryStepMs: 60_000,
     maxSamples: 1_000_000,
+    countsLooks: true,
     delayedNameRemoval: false,
     deadline: Infinity,
     ...options,

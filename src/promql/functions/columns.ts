@@ -106,6 +106,11 @@ function sums({ isMean }: { readonly isMean: boolean }): Column {
         floats[step] = compute(values, low, high);
         continue;
       }
+      if (exact.areWhole) {
+        const whole = exact.sums[high - first]! - exact.sums[low - first]!;
+        floats[step] = isMean ? whole / (high - low) : whole;
+        continue;
+      }
       const before = exact.sums[low - first]!;
       const until = exact.sums[high - first]!;
       const sum = until - before;

@@ -8,6 +8,8 @@ export class ExactSums {
   /** Of the values from `from` to before `from + i`: `sums[i] + rests[i]`. */
   sums = new Float64Array();
   rests = new Float64Array();
+  /** Whether all rests are zero; they are not written then. */
+  areWhole = false;
 
   /**
    * Overwrites what was there: memory for each series takes as long as its sums.
@@ -19,10 +21,8 @@ export class ExactSums {
       this.rests = new Float64Array(to - from + 1);
     }
     const { sums, rests } = this;
-    if (addWholes(values, from, to, sums)) {
-      rests.fill(0, 0, to - from + 1);
-      return true;
-    }
+    this.areWhole = addWholes(values, from, to, sums);
+    if (this.areWhole) return true;
     if (!areNear(values, from, to)) return false;
     let [sum, rest] = [0, 0];
     for (let i = from; i < to; i++) {
@@ -36,18 +36,21 @@ export class ExactSums {
   }
 }
 
-/** Most gauges are whole numbers, whose sums below 2^53 have no rest. */
+/** Most gauges are whole numbers of 32 bits, whose sums below 2^53 have no rest. */
 function addWholes(values: Float64Array, from: number, to: number, sums: Float64Array): boolean {
-  let [sum, magnitude] = [0, 0];
+  if (to - from > mostWholes) return false;
+  let sum = 0;
   for (let i = from; i < to; i++) {
     const value = values[i]!;
-    if (value !== Math.trunc(value)) return false;
+    if (value !== (value | 0)) return false;
     sum += value;
-    magnitude += Math.abs(value);
     sums[i - from + 1] = sum;
   }
-  return magnitude <= 2 ** 53;
+  return true;
 }
+
+/** Below 2^53 in total. */
+const mostWholes = 2 ** 21;
 
 /**
  * Every value, hence every sum, is a multiple of the last digit of the least one, which is at least

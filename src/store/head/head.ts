@@ -36,7 +36,9 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
     async read(plan, signal) {
       const nowMs = options.now();
       if (!isRecent(plan, nowMs)) return undefined;
-      const found = await find(heads, plan);
+      const loading = heads.loading(plan.accountId, plan.streams);
+      if (loading !== undefined) await loading;
+      const found = find(heads, plan);
       if (found === undefined) return undefined;
       const { head, stream, series } = found;
       reads += 1;
@@ -83,11 +85,11 @@ interface Found {
 }
 
 /** The series of a plan, which are of one stream; undefined if the store must be read. */
-async function find(heads: StreamHeads, plan: SamplesPlan): Promise<Found | undefined> {
+function find(heads: StreamHeads, plan: SamplesPlan): Found | undefined {
   const [fromDay, untilDay] = [toDay(Number(plan.fromMs)), toDay(Number(plan.untilMs))];
   let found: Found | undefined;
   for (const stream of plan.streams) {
-    const head = await heads.of(plan.accountId, stream);
+    const head = heads.of(plan.accountId, stream.streamId);
     // One that was closed meanwhile knows no series.
     if (head === undefined || head.isClosed || fromDay < head.fromDay) return undefined;
     const series = head.index.find(plan.selectors, fromDay, untilDay);

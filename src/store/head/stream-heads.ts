@@ -25,6 +25,7 @@ interface Entry {
   readonly head: StreamHead;
   /** False for a stream with too many series. */
   readonly loaded: Promise<boolean>;
+  isLoaded: boolean;
   readMs: number;
 }
 
@@ -39,10 +40,20 @@ export class StreamHeads {
     this.#options = options;
   }
 
-  /** @returns undefined for a stream with too many series */
-  async of(accountId: string, stream: ReadableStream): Promise<StreamHead | undefined> {
-    const { head, loaded } = this.#entry(accountId, stream);
-    return (await loaded) ? head : undefined;
+  /**
+   * Resolves once `of` has the heads of all of these streams; undefined if it has them already,
+   * since most reads find them.
+   */
+  loading(accountId: string, streams: readonly ReadableStream[]): Promise<unknown> | undefined {
+    const entries = streams.map((stream) => this.#entry(accountId, stream));
+    const rest = entries.filter(({ isLoaded }) => !isLoaded);
+    return rest.length === 0 ? undefined : Promise.all(rest.map(({ loaded }) => loaded));
+  }
+
+  /** @returns undefined for a stream with too many series, and for one that is not loaded */
+  of(accountId: string, streamId: string): StreamHead | undefined {
+    const entry = this.#entries.get(keyOf(accountId, streamId));
+    return entry?.isLoaded ? entry.head : undefined;
   }
 
   inserted(batches: readonly StampedBatch[]): void {
@@ -94,11 +105,14 @@ export class StreamHeads {
     if (known !== undefined) this.#drop(key, known);
     const head = new StreamHead(fromDay, this.#budget);
     const loaded = loadSeries(this.#parts, { accountId, stream, head });
-    const entry: Entry = { stream, head, loaded, readMs: nowMs };
+    const entry: Entry = { stream, head, loaded, isLoaded: false, readMs: nowMs };
     this.#entries.set(key, entry);
-    loaded.catch(() => {
-      if (this.#entries.get(key) === entry) this.#drop(key, entry);
-    });
+    loaded.then(
+      () => (entry.isLoaded = true),
+      () => {
+        if (this.#entries.get(key) === entry) this.#drop(key, entry);
+      },
+    );
     this.#warmUp(accountId, entry).catch(ignored);
     return entry;
   }
