@@ -1,4 +1,7 @@
-/** Workers that are killed or stopped: nothing acknowledged is lost, and no worker is orphaned. */
+/**
+ * Workers that are killed or stopped: nothing acknowledged is lost, nothing is stored twice, and no
+ * worker is orphaned.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -22,20 +25,32 @@ function acknowledgedMore({ acknowledged }: Load, count: number): Promise<boolea
   return until(() => acknowledged.size >= goal, { what: `${count} more acknowledgements` });
 }
 
-/** Every message of the stream, once the queue is empty. */
-async function assertStored({ acknowledged }: Load): Promise<void> {
+/**
+ * Reads every message of the stream, once the queue is empty. Each was sent once: those that were
+ * not acknowledged are stored once or not at all.
+ */
+async function assertStoredOnce({ acknowledged }: Load): Promise<void> {
   await until(async () => (await service.metric('weir_queue_batches')) === 0, {
     what: 'the queue to drain',
   });
-  const missing = new Set(acknowledged);
+  const stored = new Map<string, number>();
   let cursor: string | undefined;
   for (;;) {
     const page = await service.list({ limit: 1000, ...(cursor !== undefined && { cursor }) });
-    for (const { message } of page.logs) missing.delete(message);
+    for (const { message } of page.logs) stored.set(message, (stored.get(message) ?? 0) + 1);
     if (page.logs.length === 0) break;
     cursor = `${page.cursor.timestamp},${page.cursor.logId}`;
   }
-  assert.deepEqual([...missing], []);
+  assert.deepEqual(
+    [...acknowledged].filter((message) => !stored.has(message)),
+    [],
+    'acknowledged logs are missing',
+  );
+  assert.deepEqual(
+    [...stored].filter(([, count]) => count > 1),
+    [],
+    'logs are stored more than once',
+  );
 }
 
 test('replaces a worker killed under load and loses nothing acknowledged', async () => {
@@ -53,7 +68,7 @@ test('replaces a worker killed under load and loses nothing acknowledged', async
   await acknowledgedMore(load, 20);
   await load.stop();
   assert.ok((await acceptedEvents()) >= counted + 40, 'the counters of a killed worker are kept');
-  await assertStored(load);
+  await assertStoredOnce(load);
 });
 
 test('closes connections in transit to a worker that is killed', async () => {
@@ -92,15 +107,19 @@ test('a stop under load ends in-flight requests and keeps what was acknowledged'
   assert.deepEqual(pids.filter(isAlive), []);
   await load.stop();
   await service.start();
-  await assertStored(load);
+  await assertStoredOnce(load);
 });
 
-test('workers exit with a killed main process', async () => {
+test('workers exit with a main process killed under load', async () => {
+  const load = startLoad(service, 6);
+  await acknowledgedMore(load, 20);
   const pids = workers();
   assert.equal(pids.length, 2);
   await service.kill('SIGKILL');
+  await load.stop();
   await until(() => !pids.some(isAlive), { what: 'the workers to end' });
   await service.start();
+  await assertStoredOnce(load);
 });
 
 test('workers exit silently if the main process is killed while they start', async () => {
