@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
 function run(...args: readonly string[]) {
-  const script = fileURLToPath(new URL('demo-data.ts', import.meta.url));
+  return runScript('demo-data.ts', ...args);
+}
+
+function runScript(name: string, ...args: readonly string[]) {
+  const script = fileURLToPath(new URL(name, import.meta.url));
   return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
 }
 
@@ -22,4 +26,17 @@ test('a wrong option is named, without a stack trace', () => {
   assert.equal(stdout, '');
   assert.match(stderr, /^Unknown option '--ours'/);
   assert.doesNotMatch(stderr, /^ +at /m);
+});
+
+test('scripts that pass their arguments on, and those of the explorer, have --help', () => {
+  const scripts = {
+    'test.ts': /^`npm test`: unit tests [^]*`npm test -- --test-name-pattern=alerts`\.\n$/,
+    'start.ts': /^Usage: weir serve /,
+    '../test/explorer/screenshots.ts': /^`npm run screenshots`: [^]*--folder VALUE\n$/,
+  };
+  for (const [name, help] of Object.entries(scripts)) {
+    const { status, stdout } = runScript(name, '--help');
+    assert.equal(status, 0, name);
+    assert.match(stdout, help);
+  }
 });

@@ -11,17 +11,23 @@ type Values<Own extends Options> = ReturnType<typeof parseArgs<{ options: Own }>
 
 /** @param url `import.meta.url` of the script */
 export function parseOptions<const Own extends Options>(url: string, options: Own): Values<Own> {
-  const args = process.argv.slice(2);
-  if (args.includes('--help') || args.includes('-h')) {
-    console.log(usageOf(url, options));
-    process.exit(0);
-  }
+  passedArguments(url, options);
   try {
     return parseArgs({ options }).values;
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${usageOf(url, options)}`);
     process.exit(2);
   }
+}
+
+/** @returns the arguments, for a script that passes them on; ends the process after `--help` */
+export function passedArguments(url: string, options: Options = {}): string[] {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(usageOf(url, options));
+    process.exit(0);
+  }
+  return args;
 }
 
 function usageOf(url: string, options: Options): string {
@@ -32,5 +38,6 @@ function usageOf(url: string, options: Options): string {
     const isGiven = option.default === undefined || option.default === '' || value === '';
     return `  --${name}${value}${isGiven ? '' : `  (default ${String(option.default)})`}`;
   });
-  return [comment.replaceAll(/^ *\*? ?/gm, '').trim(), '', 'Options:', ...lines].join('\n');
+  const list = lines.length === 0 ? [] : ['', 'Options:', ...lines];
+  return [comment.replaceAll(/^ *\*? ?/gm, '').trim(), ...list].join('\n');
 }

@@ -1,11 +1,14 @@
 /**
  * `npm test`: unit tests in one process, tests of one shared service in another, and all others in
- * a process per file. Arguments go to each; longer suites are scripts of their own in package.json.
+ * a process per file. Longer suites are scripts of their own in package.json. Arguments go to each
+ * process, as options of `node --test`: `npm test -- --test-name-pattern=alerts`.
  */
 import { spawn } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { passedArguments } from './script-options.ts';
 
+const given = passedArguments(import.meta.url);
 const longer = 'backup|bombs|explorer|metrics-promise|package|scaled|senders|workers';
 const unitFiles = ['{src,scripts,bench,ui/src}/**/*.test.ts'];
 /** Without a service. In a process each, they would mostly load the same modules again. */
@@ -21,7 +24,7 @@ const ownFiles = serviceFiles.filter((file) => !joinedFiles.includes(file));
 process.env['NODE_COMPILE_CACHE'] ??= `${process.cwd()}/node_modules/.cache/compile`;
 
 function run(options: readonly string[]) {
-  const args = ['--test', '--test-timeout=240000', ...process.argv.slice(2), ...options];
+  const args = ['--test', '--test-timeout=240000', ...given, ...options];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = Promise.withResolvers<number>();
   child.on('error', ended.reject);

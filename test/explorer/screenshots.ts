@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: images for the documentation, from a real service with demo data. With `--
- * FOLDER` every page in both themes and on a phone is saved there instead.
+ * `npm run screenshots`: images for the documentation, from a real service with demo data. With
+ * `-- --folder FOLDER` every page in both themes and on a phone is saved there instead.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +8,9 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { fillWithDemoData } from './demo-data.ts';
 import type { Service } from '../harness/service.ts';
 import { type Explorer, startExplorer } from './explorer.ts';
+import { parseOptions } from '../../scripts/script-options.ts';
 
-const [elsewhere] = process.argv.slice(2);
+const { folder: elsewhere } = parseOptions(import.meta.url, { folder: { type: 'string' } });
 const folder = elsewhere ?? fileURLToPath(new URL('../../docs/images', import.meta.url));
 /** Used in the documentation. */
 const shown = [
