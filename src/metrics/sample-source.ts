@@ -33,12 +33,12 @@ const noHistograms: SampleSeries['histograms'] = [];
 
 function toSampleSeries(series: SeriesColumns): SampleSeries {
   // Without spreading, which takes ten times as long.
-  const { labels, times, values, from, to, hasStale, histograms: messages } = series;
+  const { labels, times, values, from, to, hasStale, falls, histograms: messages } = series;
   let histogramTimes = noTimes;
   let histograms = noHistograms;
   if (messages.length > 0) {
     histogramTimes = Float64Array.from(messages, ({ timeMs }) => Number(timeMs));
     histograms = messages.map(({ message }) => decodeHistogram(message));
   }
-  return { labels, times, values, from, to, hasStale, histogramTimes, histograms };
+  return { labels, times, values, from, to, hasStale, falls, histogramTimes, histograms };
 }

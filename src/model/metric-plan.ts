@@ -87,6 +87,8 @@ export interface SampleRange {
   readonly to: number;
   /** Whether any value may be a stale marker; absent = true. */
   readonly hasStale?: boolean | undefined;
+  /** Ascending indexes of all values that are lower than the one before; absent = unknown. */
+  readonly falls?: readonly number[] | undefined;
 }
 
 /** A series with its samples as numbers. The arrays belong to the store. */

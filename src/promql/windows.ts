@@ -58,8 +58,9 @@ export class Windows {
     this.floats = floats;
   }
 
-  extents(): Extents {
-    this.#extents ??= extentsOf(this, this.#times, this.#ranges);
+  /** @param divisor of the factors; the same in each call */
+  extents(divisor: number): Extents {
+    this.#extents ??= extentsOf(this, this.#times, this.#ranges, divisor);
     return this.#extents;
   }
 }
@@ -71,16 +72,20 @@ export interface Extents {
   /** How far a rate is extrapolated towards the bounds of the range. */
   readonly toStart: Float64Array;
   readonly toEnd: Float64Array;
+  /** What the difference between the first float and the last one is multiplied by. */
+  readonly factors: Float64Array;
 }
 
 function extentsOf(
   { from, to }: Windows,
   times: Float64Array,
   { looks, steps, beforeMs }: WindowRanges,
+  divisor: number,
 ): Extents {
   const sampled = new Float64Array(steps);
   const toStart = new Float64Array(steps);
   const toEnd = new Float64Array(steps);
+  const factors = new Float64Array(steps);
   for (let step = 0; step < steps; step++) {
     const count = to[step]! - from[step]!;
     if (count < 2) continue;
@@ -92,8 +97,14 @@ function extentsOf(
     sampled[step] = seconds;
     toStart[step] = extrapolation((firstMs - (endMs - beforeMs)) / 1000, average);
     toEnd[step] = extrapolation((endMs - lastMs) / 1000, average);
+    factors[step] = factorOf(seconds + toStart[step]! + toEnd[step]!, seconds, divisor);
   }
-  return { sampled, toStart, toEnd };
+  return { sampled, toStart, toEnd, factors };
+}
+
+/** @param extrapolated seconds, with those `sampled` */
+export function factorOf(extrapolated: number, sampled: number, divisor: number): number {
+  return (sampled === 0 ? 1 : extrapolated / sampled) / divisor;
 }
 
 /**

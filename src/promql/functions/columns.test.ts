@@ -40,6 +40,10 @@ function randomSeries(random: Random, special: readonly number[]) {
   };
 }
 
+function fallsOf(values: Float64Array): number[] {
+  return Array.from(values.keys()).filter((i) => values[i]! < values[i - 1]!);
+}
+
 function oneByOne(name: string, series: ReturnType<typeof randomSeries>) {
   const context = new RangeContext(
     new Annotations(''),
@@ -67,7 +71,8 @@ suite('columns', () => {
           const series = randomSeries(random, special);
           const cells = newSeries(noLabels, steps);
           const target = { cells, rangeSeconds: rangeMs / 1000, exact };
-          assert.ok(column(series, new Windows(series, ranges), target));
+          const falls = i % 2 === 0 ? undefined : fallsOf(series.values);
+          assert.ok(column({ ...series, falls }, new Windows(series, ranges), target));
           for (const [step, expected] of oneByOne(name, series).entries()) {
             assert.equal(cells.kinds[step], expected === undefined ? kind.none : kind.float);
             if (expected !== undefined) assertNear(cells.floats[step]!, expected as number);

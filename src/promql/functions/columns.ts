@@ -5,7 +5,7 @@
 import type { SampleRange } from '../../model/metric-plan.ts';
 import { roundingLoss } from '../histogram/kahan.ts';
 import { type GridSeries, kind } from '../values.ts';
-import type { Windows } from '../windows.ts';
+import { factorOf, type Windows } from '../windows.ts';
 import type { ExactSums } from './exact-sums.ts';
 import type { RateKind } from './range-context.ts';
 import { averageFloats, sumFloats } from './sums.ts';
@@ -19,7 +19,7 @@ export interface ColumnTarget {
 
 /** @returns false if it would block for too long; then nothing has changed */
 export type Column = (
-  series: Pick<SampleRange, 'values'>,
+  series: Pick<SampleRange, 'values' | 'falls'>,
   windows: Windows,
   into: ColumnTarget,
 ) => boolean;
@@ -41,11 +41,11 @@ const mostFloats = 1_000_000;
 
 /** Extrapolated to the bounds of the range, of counters at most to where they would be zero. */
 export function rates({ isCounter, isRate }: RateKind): Column {
-  return ({ values }, windows, { cells: { kinds, floats }, rangeSeconds }) => {
+  return ({ values, falls }, windows, { cells: { kinds, floats }, rangeSeconds }) => {
     const { from, to } = windows;
-    const { sampled, toStart, toEnd } = windows.extents();
-    const resets = isCounter ? resetsOf(values, windows.first, windows.end) : noResets;
     const divisor = isRate ? rangeSeconds : 1;
+    const { sampled, toStart, toEnd, factors } = windows.extents(divisor);
+    const resets = isCounter ? (falls ?? fallsOf(values, windows.first, windows.end)) : noFalls;
     for (let step = 0; step < from.length; step++) {
       const low = from[step]!;
       const high = to[step]!;
@@ -55,28 +55,29 @@ export function rates({ isCounter, isRate }: RateKind): Column {
       for (let i = firstAfter(resets, low); i < resets.length && resets[i]! < high; i++) {
         difference += values[resets[i]! - 1]!;
       }
-      const seconds = sampled[step]!;
-      let before = toStart[step]!;
-      if (isCounter && difference > 0 && first >= 0) {
-        before = Math.min(before, seconds * (first / difference));
+      let factor = factors[step]!;
+      // A counter does not begin below zero. `toStart` is less than 1.1 times `sampled`.
+      if (isCounter && difference > 0 && first >= 0 && first < 2 * difference) {
+        const seconds = sampled[step]!;
+        const before = Math.min(toStart[step]!, seconds * (first / difference));
+        factor = factorOf(seconds + before + toEnd[step]!, seconds, divisor);
       }
-      const factor = seconds === 0 ? 1 : (seconds + before + toEnd[step]!) / seconds;
       kinds[step] = kind.float;
-      floats[step] = difference * (factor / divisor);
+      floats[step] = difference * factor;
     }
     return true;
   };
 }
 
-const noResets: readonly number[] = [];
+const noFalls: readonly number[] = [];
 
 /** Indexes of values lower than the one before, ascending. */
-function resetsOf(values: Float64Array, from: number, to: number): readonly number[] {
+function fallsOf(values: Float64Array, from: number, to: number): readonly number[] {
   let found: number[] | undefined;
   for (let i = from + 1; i < to; i++) {
     if (values[i]! < values[i - 1]!) (found ??= []).push(i);
   }
-  return found ?? noResets;
+  return found ?? noFalls;
 }
 
 /** Index of the first element greater than `value`. */

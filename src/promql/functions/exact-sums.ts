@@ -24,7 +24,8 @@ export class ExactSums {
     this.areWhole = addWholes(values, from, to, sums);
     if (this.areWhole) return true;
     if (!areNear(values, from, to)) return false;
-    let [sum, rest] = [0, 0];
+    // Zeros as doubles: sums that begin as integers would be allocated in each round.
+    let [sum, rest] = [sums[0]!, rests[0]!];
     for (let i = from; i < to; i++) {
       const value = values[i]!;
       rest += roundingLoss(sum, value);
@@ -39,7 +40,7 @@ export class ExactSums {
 /** Most gauges are whole numbers of 32 bits, whose sums below 2^53 have no rest. */
 function addWholes(values: Float64Array, from: number, to: number, sums: Float64Array): boolean {
   if (to - from > mostWholes) return false;
-  let sum = 0;
+  let sum = sums[0]!;
   for (let i = from; i < to; i++) {
     const value = values[i]!;
     if (value !== (value | 0)) return false;

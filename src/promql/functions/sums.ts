@@ -16,9 +16,12 @@ export function averageFloats(values: Float64Array, from: number, to: number): n
   return mean.value();
 }
 
+/** As a double: sums that begin as integers would be allocated in each round. */
+const zero = new Float64Array(1);
+
 /** As `KahanSum`, whose fields would cost more than the additions. */
 function sumOf(values: Float64Array, from: number, to: number): { sum: number; rest: number } {
-  let [sum, rest] = [0, 0];
+  let [sum, rest] = [zero[0]!, zero[0]!];
   for (let i = from; i < to; i++) {
     const value = values[i]!;
     rest += roundingLoss(sum, value);

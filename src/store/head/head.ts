@@ -134,11 +134,11 @@ function toColumns(
   for (const { labels, columns } of series) {
     if (columns === undefined || columns.fromMs > fromMs) return undefined;
     columns.usedAt = read;
-    const { times, values, from, to, hasStale } = columns.between(fromMs, untilMs);
+    const { times, values, from, to, hasStale, falls } = columns.between(fromMs, untilMs);
     samples += to - from;
     if (samples > plan.maxSamples) throw tooMany(plan.maxSamples, 'samples', 'maxReadSamples');
     if (from === to) continue;
-    found.push({ labels, times, values, from, to, hasStale, histograms: noHistograms });
+    found.push({ labels, times, values, from, to, hasStale, falls, histograms: noHistograms });
   }
   return found;
 }

@@ -54,6 +54,15 @@ test('agrees with a list, and earlier views stay as they are', () => {
   assert.equal(budget.samples, 0);
 });
 
+test('knows where values fall, unless they fall often', () => {
+  const counter = new SampleColumns(0, Float64Array.of(1, 2), Float64Array.of(5, 2), timelines());
+  assert.deepEqual(counter.between(0, 9).falls, [1]);
+  for (const [i, value] of [2, 7, 1].entries()) counter.append(3 + i, ...wordsOf(value));
+  assert.deepEqual(counter.between(0, 9).falls, [1, 4]);
+  for (let i = 0; i < 40; i++) counter.append(10 + i, ...wordsOf(i % 2));
+  assert.equal(counter.between(0, 99).falls, undefined);
+});
+
 test('knows whether it is complete', () => {
   const times = Float64Array.of(100, 115);
   const columns = new SampleColumns(50, times, Float64Array.of(1, Number.NaN), timelines());

@@ -5,6 +5,8 @@ import { grownLength, type Timeline, type Timelines } from './timelines.ts';
 
 /** Memory of the rest of a series, in samples of 16 bytes. */
 const overhead = 16;
+/** Gauges fall all the time. */
+const mostFalls = 16;
 
 export class SampleColumns {
   /** Unix ms; complete from here on. */
@@ -18,6 +20,8 @@ export class SampleColumns {
   #length: number;
   /** Whether any value was a stale marker; in most series none is, and readers need not look. */
   #hasStale = false;
+  /** Counters fall only as they restart: readers need not search. Undefined = too many to keep. */
+  #falls: number[] | undefined = [];
   readonly #timelines: Timelines;
 
   /** @param times ascending; kept, as is `values` */
@@ -29,6 +33,7 @@ export class SampleColumns {
     this.#length = times.length;
     this.#timelines = timelines;
     for (let i = 0; i < times.length && !this.#hasStale; i++) this.#hasStale = isStale(values, i);
+    for (let i = 1; i < times.length && this.#falls !== undefined; i++) this.#noteFall(i);
     timelines.budget.samples += values.length / 2 + overhead;
   }
 
@@ -51,6 +56,7 @@ export class SampleColumns {
     this.#words[2 * at] = low;
     this.#words[2 * at + 1] = high;
     this.#hasStale ||= isStale(this.#values, at);
+    if (at > 0) this.#noteFall(at);
     this.#length += 1;
     return true;
   }
@@ -60,7 +66,14 @@ export class SampleColumns {
     const from = this.#firstFrom(fromMs);
     const to = this.#firstFrom(untilMs + 1);
     const hasStale = this.#hasStale;
-    return { times: this.#timeline.times, values: this.#values, from, to, hasStale };
+    const falls = this.#falls;
+    return { times: this.#timeline.times, values: this.#values, from, to, hasStale, falls };
+  }
+
+  #noteFall(at: number): void {
+    if (!(this.#values[at]! < this.#values[at - 1]!) || this.#falls === undefined) return;
+    if (this.#falls.length < mostFalls) this.#falls.push(at);
+    else this.#falls = undefined;
   }
 
   #has(timeMs: number, low: number, high: number): boolean {
