@@ -4,7 +4,6 @@
  * goes to the store.
  */
 import type { StampedBatch } from '../../model/batch.ts';
-import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
 import { exceededLimit } from '../failures.ts';
@@ -12,9 +11,10 @@ import { expectedRows } from './expected-rows.ts';
 import { FilteredPages, maxPageRows } from './filtered-pages.ts';
 import { type ListParts, readPage } from './read-page.ts';
 import { type LogRow, positionOf } from '../sql/log-record.ts';
-import { canFilter, rowFilter } from './row-filter.ts';
+import { pageOf, type StreamPage } from './page-of-rows.ts';
+import { canFilter } from './row-filter.ts';
 import { seeksIdentifier } from '../sql/time-windows.ts';
-import { floorOf, newestFirst, type PlacedRow, placedRows, StreamRows } from './stream-rows.ts';
+import { floorOf, type PlacedRow, placedRows, StreamRows } from './stream-rows.ts';
 
 export interface RecentLogs {
   /** The newest first; undefined where the store must be read. */
@@ -37,6 +37,8 @@ export interface RecentOptions {
 }
 
 export const maxRecentRows = 4_000;
+/** Loaded before all of them, which takes several times as long: most pages are of the newest. */
+const firstShare = 1 / 20;
 /** Estimated, for one stream. */
 const maxBytes = 8 * 2 ** 20;
 const maxStreams = 4;
@@ -50,7 +52,9 @@ const nanosPerMilli = 1_000_000n;
 
 interface Entry {
   readonly stream: ReadableStream;
-  readonly rows: StreamRows;
+  rows: StreamRows;
+  /** Takes the place of `rows` once it is loaded. */
+  loading: StreamRows | undefined;
   readonly pages: FilteredPages;
   readMs: number;
   unreadRows: number;
@@ -65,38 +69,27 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
   function pause(entry: Entry): void {
     for (const [key, known] of entries) {
       if (known !== entry) continue;
-      const unknown = { rows: newRows(), pages: new FilteredPages() };
-      entries.set(key, { ...entry, ...unknown, pausedUntilMs: now() + pauseMs });
+      const { stream, readMs } = entry;
+      entries.set(key, { ...newEntry(stream), readMs, pausedUntilMs: now() + pauseMs });
     }
   }
 
-  const newRows = () => new StreamRows({ maxRows, maxBytes });
-
-  async function load(accountId: string, key: string, entry: Entry): Promise<void> {
-    for (let limit = Math.min(maxRows, parts.limits.maxRowsReturned); ; limit >>= 3) {
-      try {
-        const plan = newestPlan(accountId, entry.stream, limit);
-        const rows = await readPage(loadParts, plan, { accountId });
-        if (entries.get(key) === entry) entry.rows.load(rows, floorOf(plan, rows));
-        return;
-      } catch (error) {
-        if (limit >= 8 && exceededLimit(error) === 'size') continue;
-        // Every page is a statement meanwhile, whose errors are reported.
-        pause(entry);
-        return;
-      }
-    }
+  function newEntry(stream: ReadableStream): Entry {
+    const rows = new StreamRows({ maxRows, maxBytes });
+    const unread = { readMs: now(), unreadRows: 0, pausedUntilMs: 0 };
+    return { stream, rows, loading: undefined, pages: new FilteredPages(), ...unread };
   }
 
   function followStream(accountId: string, stream: ReadableStream): void {
     const key = keyOf(accountId, stream.streamId);
     const known = entries.get(key);
     if (known !== undefined && (isUsable(known, stream) || known.pausedUntilMs > now())) return;
-    const fresh = { readMs: now(), unreadRows: 0, pausedUntilMs: 0 };
-    const entry: Entry = { stream, rows: newRows(), pages: new FilteredPages(), ...fresh };
+    const entry = newEntry(stream);
     entries.set(key, entry);
     if (entries.size > maxStreams) entries.delete(leastRead(entries));
-    void load(accountId, key, entry);
+    const isWanted = () => entries.get(key) === entry;
+    // Every page is a statement meanwhile, whose errors are reported.
+    load(loadParts, { accountId, entry, maxRows }, isWanted).catch(() => pause(entry));
   }
 
   return {
@@ -191,8 +184,9 @@ function canRemember(filter: LogFilter): boolean {
   return canFilter(filter) && !seeksIdentifier(filter);
 }
 
-function addRows({ rows, pages }: Entry, added: readonly PlacedRow[]): void {
+function addRows({ rows, loading, pages }: Entry, added: readonly PlacedRow[]): void {
   rows.add(added);
+  loading?.add(added);
   pages.inserted(added);
 }
 
@@ -205,6 +199,36 @@ function filteredPage(plan: ListPlan, entries: ReadonlyMap<string, Entry>): LogR
   const isKnown =
     page?.rows.isLoaded === true && stream.receivedFromNanos >= page.stream.receivedFromNanos;
   return isKnown ? pageOf(plan, [{ stream, rows: page.rows }]) : undefined;
+}
+
+/** Some of them first. @throws as a read of the store does */
+async function load(
+  parts: ListParts,
+  { accountId, entry, maxRows }: { accountId: string; entry: Entry; maxRows: number },
+  isWanted: () => boolean,
+): Promise<void> {
+  for (const limit of [Math.ceil(maxRows * firstShare), maxRows]) {
+    const loading = new StreamRows({ maxRows, maxBytes });
+    entry.loading = loading;
+    const { rows, floor } = await readNewest(parts, newestPlan(accountId, entry.stream, limit));
+    if (!isWanted()) return;
+    loading.load(rows, floor);
+    entry.rows = loading;
+    entry.loading = undefined;
+    if (floor === undefined) break;
+  }
+}
+
+/** Fewer logs where they are too large. @throws as a read of the store does */
+async function readNewest(parts: ListParts, plan: ListPlan) {
+  for (let limit = Math.min(plan.limit, parts.limits.maxRowsReturned); ; limit >>= 3) {
+    try {
+      const rows = await readPage(parts, { ...plan, limit }, { accountId: plan.filter.accountId });
+      return { rows, floor: floorOf({ ...plan, limit }, rows) };
+    } catch (error) {
+      if (limit < 8 || exceededLimit(error) !== 'size') throw error;
+    }
+  }
 }
 
 function newestPlan(accountId: string, stream: ReadableStream, limit: number): ListPlan {
@@ -232,63 +256,6 @@ function isUsable(
 function leastRead(entries: ReadonlyMap<string, Entry>): string {
   const [first] = [...entries].sort(([, a], [, b]) => a.readMs - b.readMs);
   return first![0];
-}
-
-interface StreamPage {
-  readonly stream: ReadableStream;
-  readonly rows: StreamRows;
-}
-
-/** Undefined where logs below the floor of a stream may belong to the page. */
-function pageOf(plan: ListPlan, streams: readonly StreamPage[]): LogRow[] | undefined {
-  const { filter, limit, direction, position } = plan;
-  const floor = streams
-    .flatMap(({ rows }) => rows.floor ?? [])
-    .reduce<LogPosition | undefined>((a, b) => (a && newestFirst(a, b) < 0 ? a : b), undefined);
-  const isAbove = (one: LogPosition) => floor === undefined || newestFirst(one, floor) <= 0;
-  const startsAbove =
-    floor === undefined || (filter.fromNanos !== undefined && filter.fromNanos > floor.timeNanos);
-  const isNewer = direction === 'newer';
-  if (isNewer && !startsAbove && (position === undefined || !isAbove(position))) return undefined;
-  const matches = rowTest(plan);
-  const found = streams.flatMap(({ stream, rows }) => {
-    const isWanted = (one: PlacedRow) =>
-      one.receivedNanos >= stream.receivedFromNanos && isAbove(one) && matches(one);
-    return takeRows(isNewer ? rows.rows.toReversed() : rows.rows, limit, isWanted);
-  });
-  found.sort(newestFirst);
-  const page = isNewer ? found.slice(-limit) : found.slice(0, limit);
-  if (!isNewer && page.length < limit && !startsAbove) return undefined;
-  return page.map(({ row }) => row);
-}
-
-function takeRows(
-  rows: readonly PlacedRow[],
-  limit: number,
-  isWanted: (row: PlacedRow) => boolean,
-): PlacedRow[] {
-  const taken: PlacedRow[] = [];
-  for (const row of rows) {
-    if (taken.length >= limit) break;
-    if (isWanted(row)) taken.push(row);
-  }
-  return taken;
-}
-
-function rowTest({ filter, direction, position, untilWatermarkNanos }: ListPlan) {
-  const { fromNanos = 0n, untilNanos } = filter;
-  const matches = rowFilter(filter);
-  const isNewer = direction === 'newer';
-  return (one: PlacedRow): boolean => {
-    if (one.timeNanos < fromNanos) return false;
-    if (untilNanos !== undefined && one.timeNanos >= untilNanos) return false;
-    if (isNewer && untilWatermarkNanos !== undefined && one.timeNanos > untilWatermarkNanos) {
-      return false;
-    }
-    const order = position === undefined ? undefined : newestFirst(one, position);
-    if (order !== undefined && (isNewer ? order >= 0 : order <= 0)) return false;
-    return matches(one.row);
-  };
 }
 
 function keyOf(accountId: string, streamId: string): string {

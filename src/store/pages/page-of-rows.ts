@@ -1,0 +1,63 @@
+/** A page of logs from the newest ones of streams that are in memory. Pure. */
+import type { LogPosition } from '../../model/log-id.ts';
+import type { ListPlan, ReadableStream } from '../../model/plan.ts';
+import type { LogRow } from '../sql/log-record.ts';
+import { rowFilter } from './row-filter.ts';
+import { newestFirst, type PlacedRow, type StreamRows } from './stream-rows.ts';
+
+export interface StreamPage {
+  readonly stream: ReadableStream;
+  readonly rows: StreamRows;
+}
+
+/** The newest first; undefined where logs below the floor of a stream may belong to the page. */
+export function pageOf(plan: ListPlan, streams: readonly StreamPage[]): LogRow[] | undefined {
+  const { filter, limit, direction, position } = plan;
+  const floor = streams
+    .flatMap(({ rows }) => rows.floor ?? [])
+    .reduce<LogPosition | undefined>((a, b) => (a && newestFirst(a, b) < 0 ? a : b), undefined);
+  const isAbove = (one: LogPosition) => floor === undefined || newestFirst(one, floor) <= 0;
+  const startsAbove =
+    floor === undefined || (filter.fromNanos !== undefined && filter.fromNanos > floor.timeNanos);
+  const isNewer = direction === 'newer';
+  if (isNewer && !startsAbove && (position === undefined || !isAbove(position))) return undefined;
+  const matches = rowTest(plan);
+  const found = streams.flatMap(({ stream, rows }) => {
+    const isWanted = (one: PlacedRow) =>
+      one.receivedNanos >= stream.receivedFromNanos && isAbove(one) && matches(one);
+    return takeRows(isNewer ? rows.rows.toReversed() : rows.rows, limit, isWanted);
+  });
+  found.sort(newestFirst);
+  const page = isNewer ? found.slice(-limit) : found.slice(0, limit);
+  if (!isNewer && page.length < limit && !startsAbove) return undefined;
+  return page.map(({ row }) => row);
+}
+
+function takeRows(
+  rows: readonly PlacedRow[],
+  limit: number,
+  isWanted: (row: PlacedRow) => boolean,
+): PlacedRow[] {
+  const taken: PlacedRow[] = [];
+  for (const row of rows) {
+    if (taken.length >= limit) break;
+    if (isWanted(row)) taken.push(row);
+  }
+  return taken;
+}
+
+function rowTest({ filter, direction, position, untilWatermarkNanos }: ListPlan) {
+  const { fromNanos = 0n, untilNanos } = filter;
+  const matches = rowFilter(filter);
+  const isNewer = direction === 'newer';
+  return (one: PlacedRow): boolean => {
+    if (one.timeNanos < fromNanos) return false;
+    if (untilNanos !== undefined && one.timeNanos >= untilNanos) return false;
+    if (isNewer && untilWatermarkNanos !== undefined && one.timeNanos > untilWatermarkNanos) {
+      return false;
+    }
+    const order = position === undefined ? undefined : newestFirst(one, position);
+    if (order !== undefined && (isNewer ? order >= 0 : order <= 0)) return false;
+    return matches(one.row);
+  };
+}
