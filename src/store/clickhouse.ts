@@ -160,7 +160,10 @@ function createStore(
     restart === undefined || maxRows === 0
       ? undefined
       : createRecentLogs(listParts, { maxRows, now: Date.now });
-  const merges = restart && createMergePause(untracked, placement);
+  const merges = restart && {
+    'logs/1': createMergePause(untracked, { placement, table: 'logs' }),
+    'metrics/1': createMergePause(untracked, { placement, table: 'samples' }),
+  };
   const writerParts = { connection, placement, insertQuorum, fence, floor, events };
   return {
     ...createLogReader({ ...listParts, floor, counted, recent }),
@@ -194,7 +197,7 @@ function createStore(
       }
     },
     async close() {
-      merges?.close();
+      for (const pause of Object.values(merges ?? {})) pause.close();
       await counted?.close();
       await connection.close();
     },

@@ -1,7 +1,7 @@
 /** Inserts batches, and states what is known of their rows when an insert fails. */
 import assert from 'node:assert/strict';
 import { metricSections, sectionOf } from '../codec/metric-rows.ts';
-import type { StampedBatch } from '../model/batch.ts';
+import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 import type { StoreEvents } from '../telemetry/store-events.ts';
 import type { Connection } from './connection.ts';
@@ -29,7 +29,7 @@ export interface WriterParts {
   /** The same for logs. */
   readonly recent: Pick<RecentLogs, 'inserted' | 'forget'> | undefined;
   /** Undefined where others insert too. */
-  readonly merges: Pick<MergePause, 'beforeInsert'> | undefined;
+  readonly merges: Readonly<Record<Layout, Pick<MergePause, 'beforeInsert'>>> | undefined;
 }
 
 export interface Writer extends Pick<Store, 'insert'> {
@@ -49,7 +49,6 @@ export function createWriter(parts: WriterParts): Writer {
 
   async function insertLogs(batches: Batches, mode: InsertMode, token: FencingToken) {
     floor.lower(batches);
-    await merges?.beforeInsert(batches.reduce((sum, { payload }) => sum + payload.length, 0));
     const rows = batches.map((batch) => ({ batch, count: batch.rows, rows: batch.payload }));
     const statement = compileInsert(await targetOf(token), batches, mode);
     try {
@@ -95,6 +94,8 @@ export function createWriter(parts: WriterParts): Writer {
       assert.ok(insertRows, `cannot store layout "${layout}"`);
       if (batches.length === 0) return;
       const rows = rowsOf(batches);
+      const bytes = batches.reduce((sum, { payload }) => sum + payload.length, 0);
+      await merges?.[layout].beforeInsert(bytes);
       const startedAt = performance.now();
       const seconds = () => (performance.now() - startedAt) / 1000;
       try {

@@ -96,7 +96,7 @@ test('deletes rows of streams with shorter retention, exactly to their limit', a
 
 test('a series of large inserts pauses merges', { skip: onCluster }, async () => {
   const { connection, placement } = engine.store;
-  const merges = createMergePause(connection, placement);
+  const merges = createMergePause(connection, { placement, table: 'logs' });
   const merge = () => query('OPTIMIZE TABLE weir.logs FINAL');
   try {
     for (let inserts = 0; inserts < 4; inserts++) await merges.beforeInsert(2 ** 30);

@@ -10,7 +10,13 @@ import {
   housekeepingDefaults,
 } from '../../src/store/housekeeping.ts';
 import { until } from '../harness/until.ts';
-import { allMutated, type EngineStore, openEngineStore, truncateTables } from './engine-store.ts';
+import {
+  allMutated,
+  type EngineStore,
+  onCluster,
+  openEngineStore,
+  truncateTables,
+} from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { metricBatch, type MetricFixture, samplesPlan, seriesPlan } from './metric-fixture.ts';
 import { newStream } from './stream-fixture.ts';
@@ -169,4 +175,18 @@ test('finds labels that are sent again right after a deletion', async () => {
   };
   const [series] = await engine.store.samples(samplesPlan(ownerOf(only), [], { streams: [limit] }));
   assert.deepEqual([...(series?.times ?? [])], [BigInt(now + 1)]);
+});
+
+test('a series of large inserts pauses merges of samples', { skip: onCluster }, async () => {
+  const only = stream(1);
+  await fill(only, [0, 0]);
+  const metadata = [{ name: 'm', help: 'x'.repeat(16 * 2 ** 20) }];
+  const options = { owner: ownerOf(only), receivedAtNanos: receiptOf(0), metadata };
+  const large = metricBatch([], options);
+  for (let inserts = 0; inserts < 4; inserts++) {
+    await engine.store.insert('metrics/1', [large], 'all', localToken);
+  }
+  const sql = 'OPTIMIZE TABLE weir.samples FINAL';
+  const merged = engine.store.connection.execute('housekeeping', { sql, params: {} });
+  await assert.rejects(merged, /[Cc]ancelled merging/);
 });

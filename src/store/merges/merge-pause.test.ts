@@ -24,7 +24,7 @@ function setUp({ mock }: TestContext) {
     },
   } as unknown as Pick<Connection, 'execute' | 'query'>;
   const placement = { database: 'weir', cluster: undefined };
-  const pause = createMergePause(connection, placement, () => state.nowMs);
+  const pause = createMergePause(connection, { placement, table: 'logs' }, () => state.nowMs);
   const insert = async (times: number, bytes = large) => {
     for (let done = 0; done < times; done++) await pause.beforeInsert(bytes);
   };

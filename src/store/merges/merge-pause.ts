@@ -1,5 +1,5 @@
 /**
- * Pauses merges of logs at the start of a series of large inserts, since both need the CPU. One
+ * Pauses merges of a table at the start of a series of large inserts, since both need the CPU. One
  * merge of many parts afterwards costs less than the levels of merges meanwhile, whose sources also
  * stay on disk for a minute.
  */
@@ -25,10 +25,16 @@ export interface MergePause {
   close(): void;
 }
 
+export interface MergedTable {
+  readonly placement: Placement;
+  /** One with most of the rows. */
+  readonly table: 'logs' | 'samples';
+}
+
 /** Only for an engine without other writers: it starts with merges, and ends with this process. */
 export function createMergePause(
   connection: Pick<Connection, 'execute' | 'query'>,
-  placement: Placement,
+  { placement, table }: MergedTable,
   now: () => number = () => performance.now(),
 ): MergePause {
   let largeInserts = 0;
@@ -42,10 +48,10 @@ export function createMergePause(
   let timer: NodeJS.Timeout | undefined;
 
   const execute = (action: 'START' | 'STOP') =>
-    connection.execute('insert', compileMerges(placement, action));
+    connection.execute('insert', compileMerges(placement, table, action));
 
   async function isMutating(): Promise<boolean> {
-    const count = compileCountMutations(placement, ['logs']);
+    const count = compileCountMutations(placement, [table]);
     const [row] = await connection.query<[string]>('insert', count);
     return row?.[0] !== '0';
   }

@@ -113,8 +113,12 @@ WHERE NOT is_done AND table ${params.anyOf(names)}
 }
 
 /** On one server. STOP also cancels the merges and mutations that run. */
-export function compileMerges(placement: Placement, action: 'START' | 'STOP'): Statement {
-  return { sql: `SYSTEM ${action} MERGES ${localTable(placement, 'logs')}`, params: {} };
+export function compileMerges(
+  placement: Placement,
+  table: StoredTable,
+  action: 'START' | 'STOP',
+): Statement {
+  return { sql: `SYSTEM ${action} MERGES ${localTable(placement, table)}`, params: {} };
 }
 
 export interface Expiry {
