@@ -47,7 +47,7 @@ export interface Wanted {
 
 const cutWarning = 'results truncated due to limit';
 
-/** JSON, written series by series, between which other requests run. */
+/** JSON, written in pieces, between which other requests run. */
 export async function encodeQueryResponse(
   answer: QueryAnswer,
   times: QueryTimes,
@@ -76,24 +76,29 @@ type SeriesResult = Extract<QueryResult, { type: 'vector' | 'matrix' }>;
 const turnMs = 10;
 /** Between two looks at the clock. */
 const pieceBytes = 65_536;
+/** Of one series. */
+const pieceCells = 5_000;
 
 async function encodeSeries(
   { type, series: all }: SeriesResult,
   timeTexts: TimeTexts,
   { head, tail }: { readonly head: string; readonly tail: string },
 ): Promise<Uint8Array> {
-  const toText = type === 'vector' ? instantText : rangeText;
   const out = new TextWriter(expectedBytes(type, all.length, timeTexts.steps));
   out.write(`${head}[`);
   let turnEnd = performance.now() + turnMs;
   let pieceEnd = pieceBytes;
   for (let i = 0; i < all.length; i++) {
-    out.write((i === 0 ? '' : ',') + toText(all[i]!, timeTexts));
-    if (out.length < pieceEnd) continue;
-    pieceEnd = out.length + pieceBytes;
-    if (performance.now() < turnEnd) continue;
-    await setImmediate();
-    turnEnd = performance.now() + turnMs;
+    if (i > 0) out.write(',');
+    const pieces = type === 'vector' ? [instantText(all[i]!)] : rangeTexts(all[i]!, timeTexts);
+    for (const piece of pieces) {
+      out.write(piece);
+      if (out.length < pieceEnd) continue;
+      pieceEnd = out.length + pieceBytes;
+      if (performance.now() < turnEnd) continue;
+      await setImmediate();
+      turnEnd = performance.now() + turnMs;
+    }
   }
   out.write(`]${tail}`);
   return out.finish();
@@ -147,18 +152,31 @@ function instantText({ labels, points }: ResultSeries): string {
     : `${metric},"histogram":${histogramText(timeMs, value)}}`;
 }
 
-function rangeText(series: ResultSeries, times: TimeTexts): string {
-  let values = '';
+/** In pieces, of which all but very long series have one. */
+function* rangeTexts(series: ResultSeries, times: TimeTexts): Generator<string> {
   const histograms: string[] = [];
-  series.eachPoint((timeMs, value) => {
-    if (typeof value === 'object') histograms.push(histogramText(timeMs, value));
-    else values += (values === '' ? startText(timeMs) : times.next(timeMs)) + formatSample(value);
-  });
   let text = `{"metric":{${labelsText(series.labels)}}`;
-  if (values !== '') text += `,"values":[${values}"]]`;
+  let hasValues = false;
+  const visit = (timeMs: number, value: number | Histogram) => {
+    if (typeof value === 'object') {
+      histograms.push(histogramText(timeMs, value));
+      return;
+    }
+    text +=
+      (hasValues ? times.next(timeMs) : `,"values":[${startText(timeMs)}`) + formatSample(value);
+    hasValues = true;
+  };
+  for (let from = 0; from < series.size; from += pieceCells) {
+    if (from > 0) {
+      yield text;
+      text = '';
+    }
+    series.eachPoint(visit, from, from + pieceCells);
+  }
+  if (hasValues) text += '"]]';
   else if (histograms.length === 0) text += ',"values":[]';
   if (histograms.length > 0) text += `,"histograms":[${histograms.join()}]`;
-  return `${text}}`;
+  yield `${text}}`;
 }
 
 function labelsText(labels: Labels): string {

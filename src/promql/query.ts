@@ -1,4 +1,5 @@
 /** Runs a query: an instant one, or one over a range of steps. */
+import type { SampleRange } from '../model/metric-plan.ts';
 import { type Expr, type MatrixSelector, type Subquery, withoutParens } from './parser/ast.ts';
 import { typeOf } from './parser/check.ts';
 import { evaluate } from './evaluate.ts';
@@ -9,7 +10,7 @@ import type { Histogram } from './histogram/histogram.ts';
 import { compareLabels, type Labels, withoutMetadata } from './labels.ts';
 import { rangeSeries } from './range-call.ts';
 import { looksOf, type RangeSeries } from './selection.ts';
-import type { SampleSource } from './source.ts';
+import { floatsWithin, type SampleSource } from './source.ts';
 import { type Grid, type GridSeries, kind, mergeEqual, timeOf, type Value } from './values.ts';
 
 export interface Point {
@@ -22,9 +23,13 @@ export interface ResultSeries {
   readonly labels: Labels;
   /** Made when read: all of a large answer at once would take several times its memory. */
   readonly points: readonly Point[];
-  /** Calls `visit` with each point, without creating it. */
-  eachPoint(visit: (timeMs: number, value: number | Histogram) => void): void;
+  /** Cells, each of which has a point or none. */
+  readonly size: number;
+  /** Calls `visit` with each point of the cells from `from` to before `to`, without creating it. */
+  eachPoint(visit: Visit, from: number, to: number): void;
 }
+
+type Visit = (timeMs: number, value: number | Histogram) => void;
 
 export type QueryResult =
   | { readonly type: 'scalar'; readonly point: Point & { readonly value: number } }
@@ -86,9 +91,13 @@ async function matrix(
   const series = found.map((one) => {
     const samples =
       extension === undefined ? one : extendedSamples(one, { startMs, endMs, extension });
-    return toPoints(finalLabels(one), pointsOf(samples, startMs, endMs, extension));
+    const labels = finalLabels(one);
+    if (extension === undefined && one.histograms.length === 0) {
+      return new FloatsResult(labels, floatsWithin(one, startMs, endMs));
+    }
+    return toPoints(labels, pointsOf(samples, startMs, endMs, extension));
   });
-  return { type: 'matrix', series: sorted(series.filter(({ points }) => points.length > 0)) };
+  return { type: 'matrix', series: sorted(series.filter(({ size }) => size > 0)) };
 }
 
 function pointsOf(
@@ -149,36 +158,65 @@ function toPoints(labels: Labels, points: readonly Point[]): ResultSeries {
   return {
     labels,
     points,
-    eachPoint(visit) {
-      for (const { timeMs, value } of points) visit(timeMs, value);
+    size: points.length,
+    eachPoint(visit, from, to) {
+      for (const { timeMs, value } of points.slice(from, to)) visit(timeMs, value);
     },
   };
 }
 
-class GridResult implements ResultSeries {
+/** Creates the points when they are read. */
+abstract class LazyResult implements ResultSeries {
   readonly labels: Labels;
+  readonly size: number;
+
+  constructor(labels: Labels, size: number) {
+    this.labels = labels;
+    this.size = size;
+  }
+
+  abstract eachPoint(visit: Visit, from: number, to: number): void;
+
+  get points(): Point[] {
+    const points: Point[] = [];
+    this.eachPoint((timeMs, value) => points.push({ timeMs, value }), 0, this.size);
+    return points;
+  }
+}
+
+class GridResult extends LazyResult {
   readonly #grid: Grid;
   readonly #cells: GridSeries;
 
   constructor(grid: Grid, cells: GridSeries) {
-    this.labels = cells.labels;
+    super(cells.labels, cells.kinds.length);
     this.#grid = grid;
     this.#cells = cells;
   }
 
-  get points(): Point[] {
-    const points: Point[] = [];
-    this.eachPoint((timeMs, value) => points.push({ timeMs, value }));
-    return points;
-  }
-
-  eachPoint(visit: (timeMs: number, value: number | Histogram) => void): void {
+  eachPoint(visit: Visit, from: number, to: number): void {
     const { kinds, floats, histograms } = this.#cells;
-    for (let step = 0; step < kinds.length; step++) {
+    const end = Math.min(to, kinds.length);
+    for (let step = from; step < end; step++) {
       if (kinds[step] === kind.none) continue;
       const value = kinds[step] === kind.float ? floats[step]! : histograms![step]!;
       visit(timeOf(this.#grid, step), value);
     }
+  }
+}
+
+class FloatsResult extends LazyResult {
+  readonly #floats: SampleRange;
+
+  constructor(labels: Labels, floats: SampleRange) {
+    super(labels, floats.to - floats.from);
+    this.#floats = floats;
+  }
+
+  eachPoint(visit: Visit, from: number, to: number): void {
+    const { times, values, from: first, to: last } = this.#floats;
+    const end = Math.min(first + to, last);
+    for (let i = first + from; i < end; i++) visit(times[i]!, values[i]!);
   }
 }
 

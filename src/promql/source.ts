@@ -31,9 +31,8 @@ export function seriesWithin(
 ): SampleSeries[] {
   const within: SampleSeries[] = [];
   for (const series of all) {
-    const { times, histogramTimes, histograms } = series;
-    const from = firstAfter(times, fromMs - 1, series);
-    const to = firstAfter(times, untilMs, series);
+    const { histogramTimes, histograms } = series;
+    const { from, to } = floatsWithin(series, fromMs - 1, untilMs);
     const ofHistograms = { from: 0, to: histograms.length };
     const first = firstAfter(histogramTimes, fromMs - 1, ofHistograms);
     const end = firstAfter(histogramTimes, untilMs, ofHistograms);
@@ -47,6 +46,12 @@ export function seriesWithin(
     });
   }
   return within;
+}
+
+/** The floats after `startMs` until `endMs`; arrays are shared. */
+export function floatsWithin(series: SampleRange, startMs: number, endMs: number): SampleRange {
+  const from = firstAfter(series.times, startMs, series);
+  return { ...series, from, to: firstAfter(series.times, endMs, series) };
 }
 
 /** Index of the first time after `timeMs`, by bisection; `to` = none. */

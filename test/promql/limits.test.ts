@@ -1,6 +1,7 @@
 /** A query ends when it exceeds its limits or its client leaves, and lets others run meanwhile. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { encodeQueryResponse } from '../../src/metrics/query-response.ts';
 import { QueryError } from '../../src/promql/errors.ts';
 import type { QueryOptions } from '../../src/promql/evaluation.ts';
 import { parseQuery } from '../../src/promql/parser/parser.ts';
@@ -127,6 +128,24 @@ suite('limits of a query', () => {
       run('count_values("value", vector(time()))', { maxSamples }, steps),
       failsWith('execution', /too many samples/),
     );
+  });
+
+  test('lets others run while a series of many points is written', async () => {
+    const answer = await run('vector(time())[10d:1s]', { maxSamples }, once);
+    let text = '';
+    const turns = await turnsDuring(
+      encodeQueryResponse(answer, once, { limit: 0, stats: '', seconds: 1 }).then((bytes) => {
+        text = Buffer.from(bytes).toString();
+      }),
+    );
+    assert.ok(turns >= 4, `${turns} turns`);
+    const { data } = JSON.parse(text) as { data: { result: { values: [number, string][] }[] } };
+    const values = data.result[0]!.values;
+    assert.equal(values.length, 864_000);
+    assert.deepEqual(values[0], [7_776_001, '7776001']);
+    assert.deepEqual(values.at(-1), [8_640_000, '8640000']);
+    // Beyond the first piece.
+    assert.deepEqual(values[700_000], [8_476_001, '8476001']);
   });
 
   test('a subquery of many steps looks at each of them once', async () => {
