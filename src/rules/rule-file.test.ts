@@ -167,3 +167,23 @@ groups:
   const values = group?.rules.map(({ labels }) => labels['a']);
   assert.deepEqual(values, ['first', 'second', 'first', 'second']);
 });
+
+test('merges a rule by << and replaces some of its fields', () => {
+  const text = `
+groups:
+- name: a
+  rules:
+  - &high
+    alert: High
+    expr: up
+    for: 5m
+    labels: &labels {severity: page, team: shop}
+  - <<: *high
+    alert: Higher
+    labels: {<<: *labels, team: search}
+`;
+  const [group] = readRuleFile(text, options);
+  const [first, second] = group!.rules;
+  const labels = { severity: 'page', team: 'search' };
+  assert.deepEqual(second, { ...first, name: 'Higher', labels });
+});

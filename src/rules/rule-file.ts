@@ -36,6 +36,8 @@ export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[
   // Every scalar is a text, as in Prometheus.
   const document = parseDocument(text, {
     schema: 'failsafe',
+    // `<<: *anchor`, as in Prometheus.
+    merge: true,
     lineCounter: lines,
     // Places are added to all messages alike.
     prettyErrors: false,
