@@ -42,7 +42,6 @@ async function lookbackOf(text: string, daysAgo: number, lookbackMs?: number): P
       streams: readableStreams({ accountId, streams, nowMs }, undefined),
       lookbackMs,
       deadline: performance.now() + 10_000,
-      signal: undefined,
     },
     { maxReadSeries: 10, maxReadSamples: 10, maxQuerySamples: 10 },
   );

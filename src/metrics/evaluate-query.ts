@@ -1,6 +1,7 @@
 /** Evaluates PromQL over the samples of the store, for readers and for rules. */
 import { AppError } from '../model/errors.ts';
 import type { ReadableStream } from '../model/plan.ts';
+import type { ReadCaller } from '../model/read-route.ts';
 import { QueryError } from '../promql/errors.ts';
 import type { Query } from '../promql/evaluation.ts';
 import { type QueryAnswer, runQuery } from '../promql/query.ts';
@@ -16,7 +17,8 @@ export interface QueryInStreams extends Query {
   readonly lookbackMs?: number | undefined;
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  readonly signal: AbortSignal | undefined;
+  /** Absent = nobody disconnects. */
+  readonly caller?: Pick<ReadCaller, 'disconnected'>;
   /** Whether the answer counts samples per step; absent = not. */
   readonly countsLooks?: boolean;
 }
@@ -32,14 +34,15 @@ export async function evaluateQuery(
     streams,
     lookbackMs,
     deadline,
-    signal,
+    caller,
     countsLooks = false,
     ...query
   }: QueryInStreams,
   limits: Pick<MetricsLimits, 'maxReadSeries' | 'maxReadSamples' | 'maxQuerySamples'>,
 ): Promise<QueryAnswer> {
   const { maxReadSeries: maxSeries, maxReadSamples: maxSamples } = limits;
-  const source = createSampleSource(store, { accountId, streams, maxSeries, maxSamples }, signal);
+  const scope = { accountId, streams, maxSeries, maxSamples };
+  const source = createSampleSource(store, scope, caller);
   try {
     return await runQuery(query, source, {
       lookbackMs: lookbackMs ?? defaultLookbackMs,
@@ -49,7 +52,9 @@ export async function evaluateQuery(
       countsLooks,
       delayedNameRemoval: false,
       deadline,
-      signal,
+      get signal() {
+        return caller?.disconnected;
+      },
     });
   } catch (error) {
     if (error instanceof QueryError) throw toAppError(error);

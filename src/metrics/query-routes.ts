@@ -97,14 +97,15 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
   });
   const parse = createPromqlParser();
   return async (query: CommonQuery, times: QueryTimes, caller: ReadCaller) => {
-    const { accountId, disconnected } = caller;
+    const { accountId } = caller;
     const expr = parse(query.query);
     const startedAt = performance.now();
     const timeoutMs = Math.min(query.timeout ?? Infinity, limits.queryTimeoutSeconds * 1000);
     const deadline = startedAt + timeoutMs;
     const context = await readContext(parts, accountId);
     const streams = readableStreams(context, query.streamId);
-    const release = await semaphore.acquire(accountId, disconnected);
+    const release =
+      semaphore.tryAcquire(accountId) ?? (await semaphore.acquire(accountId, caller.disconnected));
     try {
       const { limit = 0, stats = '' } = query;
       const asked = {
@@ -115,7 +116,7 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
         streams,
         deadline,
         lookbackMs: query.lookback_delta,
-        signal: disconnected,
+        caller,
         countsLooks: stats !== '',
       };
       const answer = await evaluateQuery(parts.store, asked, limits);

@@ -23,7 +23,7 @@ export function createRuleQuery(parts: RuleQueryParts, limits: Limits) {
     const streams = readableStreams(await readContext(parts, accountId), [streamId]);
     const deadline = performance.now() + limits.queryTimeoutSeconds * 1000;
     const asked = { text, expr: parsePromql(text), times, accountId, streams, deadline };
-    const { result } = await evaluateQuery(parts.store, { ...asked, signal: undefined }, limits);
+    const { result } = await evaluateQuery(parts.store, asked, limits);
     return result;
   }
 

@@ -1,5 +1,6 @@
 /** Samples of the store as the evaluator of PromQL reads them. */
 import type { SamplesPlan, SeriesColumns } from '../model/metric-plan.ts';
+import type { ReadCaller } from '../model/read-route.ts';
 import { noTimes, type SampleSeries, type SampleSource } from '../promql/source.ts';
 import type { Store } from '../store/port.ts';
 import { decodeHistogram } from './native-histogram.ts';
@@ -14,7 +15,7 @@ const highestMs = 2 ** 53;
 export function createSampleSource(
   store: Pick<Store, 'sampleColumns'>,
   scope: ReadScope,
-  signal: AbortSignal | undefined,
+  caller: Pick<ReadCaller, 'disconnected'> | undefined,
 ): SampleSource {
   return {
     async select(matchers, { fromMs, untilMs }) {
@@ -23,7 +24,7 @@ export function createSampleSource(
       if (from > until) return [];
       const range = { fromMs: BigInt(Math.ceil(from)), untilMs: BigInt(Math.floor(until)) };
       const selectors = matchers.length === 0 ? [] : [matchers];
-      const found = await store.sampleColumns({ ...scope, selectors, ...range }, signal);
+      const found = await store.sampleColumns({ ...scope, selectors, ...range }, caller);
       return found.map(toSampleSeries);
     },
   };

@@ -24,6 +24,8 @@ export interface Semaphore {
    * aborts, unless the place was acquired before
    */
   acquire(account: string, signal?: AbortSignal): Promise<() => void>;
+  /** As `acquire`, for a place that is free; undefined if there is none. */
+  tryAcquire(account: string): (() => void) | undefined;
   /** @throws AppError `unavailable` if `acquire` would throw it at once */
   check(account: string): void;
   held(): number;
@@ -116,6 +118,7 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
       check(account);
       return held.hasRoom(account, 1) ? begin(account) : wait(account, signal);
     },
+    tryAcquire: (account) => (held.hasRoom(account, 1) ? begin(account) : undefined),
     check,
     held: () => held.held(),
     waiting: () => waiting.held(),

@@ -52,6 +52,8 @@ interface FoundSeries {
   readonly context: QueryContext;
 }
 
+type Caller = Parameters<Store['sampleColumns']>[1];
+
 /** Bounds the size of a statement. */
 const seriesPerStatement = 20_000;
 
@@ -91,9 +93,9 @@ export function createMetricsReader(
     return toSeriesSamples(found.series, rows, histograms);
   }
 
-  async function sampleColumns(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesColumns[]> {
-    const recent = await head?.read(plan, signal);
-    return recent ?? (await samples(plan, signal)).map(toSeriesColumns);
+  async function sampleColumns(plan: SamplesPlan, caller?: Caller): Promise<SeriesColumns[]> {
+    const recent = await head?.read(plan, caller);
+    return recent ?? (await samples(plan, caller?.disconnected)).map(toSeriesColumns);
   }
 
   async function exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]> {
@@ -120,7 +122,7 @@ export function createMetricsReader(
 
   return {
     samples: (plan, signal) => timed(events, 'samples', samples(plan, signal)),
-    sampleColumns: (plan, signal) => timed(events, 'samples', sampleColumns(plan, signal)),
+    sampleColumns: (plan, caller) => timed(events, 'samples', sampleColumns(plan, caller)),
     exemplars: (plan, signal) => timed(events, 'exemplars', exemplars(plan, signal)),
     series(plan, signal) {
       const statement = compileSeries(database, plan, plan.limit, limits);

@@ -1,5 +1,6 @@
 /** The port of the store: the drain inserts, `stream/` and `metrics/` read. */
 import type { ArrivalRange, Arrivals, ArrivalsPlan, LateRange } from '../model/arrival.ts';
+import type { ReadCaller } from '../model/read-route.ts';
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
 import type {
@@ -113,8 +114,14 @@ export interface Store {
    * labels, samples by time. @throws AppError
    */
   samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]>;
-  /** The same as numbers, for evaluation; recent samples may come from memory. @throws AppError */
-  sampleColumns(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesColumns[]>;
+  /**
+   * The same as numbers, for evaluation. Recent samples may come from memory, without the signal.
+   * @throws AppError
+   */
+  sampleColumns(
+    plan: SamplesPlan,
+    caller?: Pick<ReadCaller, 'disconnected'>,
+  ): Promise<SeriesColumns[]>;
   /** Label sets, sorted by their labels. @throws AppError */
   series(plan: SeriesPlan, signal?: AbortSignal): Promise<(readonly Label[])[]>;
   /** Sorted. @throws AppError */

@@ -11,8 +11,19 @@ import { detectsReset } from './histogram-resets.ts';
 const ofCounts = new Set(['histogram_count', 'histogram_sum', 'histogram_avg']);
 const ofBuckets = new Set(['histogram_quantile', 'histogram_quantiles', 'histogram_fraction']);
 
+const known = new WeakMap<Expr, ReadonlySet<VectorSelector>>();
+
 /** Selectors of which an expression uses counts and sums only. */
 export function selectorsOfCounts(expr: Expr): ReadonlySet<VectorSelector> {
+  let found = known.get(expr);
+  if (found === undefined) {
+    found = findSelectorsOfCounts(expr);
+    known.set(expr, found);
+  }
+  return found;
+}
+
+function findSelectorsOfCounts(expr: Expr): ReadonlySet<VectorSelector> {
   const found = new Set<VectorSelector>();
   const visit = (node: Expr, isCounts: boolean): void => {
     if (node.kind === 'selector' && isCounts) found.add(node);

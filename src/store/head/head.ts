@@ -6,6 +6,7 @@ import { toDay } from '../../codec/metric-rows.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { SamplesPlan, SeriesColumns } from '../../model/metric-plan.ts';
 import type { ReadableStream } from '../../model/plan.ts';
+import type { ReadCaller } from '../../model/read-route.ts';
 import { tooMany } from '../failures.ts';
 import { type LoadParts, loadSamples } from './load.ts';
 import type { IndexedSeries } from './series-index.ts';
@@ -14,7 +15,10 @@ import { type HeadOptions, StreamHeads } from './stream-heads.ts';
 
 export interface Head {
   /** @returns undefined where the store must be read. @throws AppError over the plan's limits */
-  read(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesColumns[] | undefined>;
+  read(
+    plan: SamplesPlan,
+    caller?: Pick<ReadCaller, 'disconnected'>,
+  ): Promise<SeriesColumns[] | undefined>;
   /** To be called with batches of metrics once the store has acknowledged them. */
   inserted(batches: readonly StampedBatch[]): void;
   forget(accountId: string, streamId: string): void;
@@ -33,27 +37,34 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
   const heads = new StreamHeads(parts, options);
   let reads = 0;
   return {
-    async read(plan, signal) {
+    async read(plan, caller) {
       const nowMs = options.now();
-      if (!isRecent(plan, nowMs)) return undefined;
+      const range = { fromMs: Number(plan.fromMs), untilMs: Number(plan.untilMs) };
+      if (!isRecent(plan, range, nowMs)) return undefined;
       const loading = heads.loading(plan.accountId, plan.streams);
       if (loading !== undefined) await loading;
-      const found = find(heads, plan);
+      const found = find(heads, plan, range);
       if (found === undefined) return undefined;
       const { head, stream, series } = found;
       reads += 1;
-      let columns = toColumns(plan, series, reads);
+      let columns = toColumns(plan, range, { series, read: reads });
       if (columns === undefined) {
-        const missing = series.filter((one) => isMissing(one, Number(plan.fromMs)));
-        const fromMs = loadedFromMs(Number(plan.fromMs), nowMs, missing.length);
-        const range = { fromMs: BigInt(fromMs), untilMs: farMs };
+        const missing = series.filter((one) => isMissing(one, range.fromMs));
+        const fromMs = loadedFromMs(range.fromMs, nowMs, missing.length);
+        const loaded = { fromMs: BigInt(fromMs), untilMs: farMs };
         const isKept = await head.readInto(
-          () => loadSamples(parts, { ...plan, ...range, streams: [stream] }, missing, signal),
-          (loaded = []) => head.keepSamples(fromMs, loaded),
+          () =>
+            loadSamples(
+              parts,
+              { ...plan, ...loaded, streams: [stream] },
+              missing,
+              caller?.disconnected,
+            ),
+          (samples = []) => head.keepSamples(fromMs, samples),
         );
         if (!isKept) return undefined;
         // Nothing may be awaited from here on, since other reads and inserts drop samples.
-        columns = toColumns(plan, series, reads);
+        columns = toColumns(plan, range, { series, read: reads });
       }
       heads.makeRoom();
       return columns;
@@ -63,10 +74,16 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
   };
 }
 
+/** Of a plan, as numbers. */
+interface Range {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 /** Whether it ends recently, and begins when retention hides nothing. */
-function isRecent({ streams, fromMs, untilMs }: SamplesPlan, nowMs: number): boolean {
-  if (Number(fromMs) < firstMs(nowMs)) return false;
-  if (nowMs - Number(untilMs) > maxBehindMs) return false;
+function isRecent({ streams, fromMs }: SamplesPlan, range: Range, nowMs: number): boolean {
+  if (range.fromMs < firstMs(nowMs)) return false;
+  if (nowMs - range.untilMs > maxBehindMs) return false;
   return streams.every(({ receivedFromNanos, deletedUntilNanos }) => {
     const isOfDeletion = deletedUntilNanos !== undefined && receivedFromNanos > deletedUntilNanos;
     return isOfDeletion || fromMs >= receivedFromNanos / nanosPerMilli;
@@ -85,8 +102,12 @@ interface Found {
 }
 
 /** The series of a plan, which are of one stream; undefined if the store must be read. */
-function find(heads: StreamHeads, plan: SamplesPlan): Found | undefined {
-  const [fromDay, untilDay] = [toDay(Number(plan.fromMs)), toDay(Number(plan.untilMs))];
+function find(
+  heads: StreamHeads,
+  plan: SamplesPlan,
+  { fromMs, untilMs }: Range,
+): Found | undefined {
+  const [fromDay, untilDay] = [toDay(fromMs), toDay(untilMs)];
   let found: Found | undefined;
   for (const stream of plan.streams) {
     const head = heads.of(plan.accountId, stream.streamId);
@@ -124,11 +145,10 @@ const noHistograms: SeriesColumns['histograms'] = [];
  * out of order. @throws AppError over `plan.maxSamples`
  */
 function toColumns(
-  plan: SamplesPlan,
-  series: readonly IndexedSeries[],
-  read: number,
+  { maxSamples }: SamplesPlan,
+  { fromMs, untilMs }: Range,
+  { series, read }: { series: readonly IndexedSeries[]; read: number },
 ): SeriesColumns[] | undefined {
-  const [fromMs, untilMs] = [Number(plan.fromMs), Number(plan.untilMs)];
   const found: SeriesColumns[] = [];
   let samples = 0;
   for (const { labels, columns } of series) {
@@ -136,7 +156,7 @@ function toColumns(
     columns.usedAt = read;
     const { times, values, from, to, hasStale, falls } = columns.between(fromMs, untilMs);
     samples += to - from;
-    if (samples > plan.maxSamples) throw tooMany(plan.maxSamples, 'samples', 'maxReadSamples');
+    if (samples > maxSamples) throw tooMany(maxSamples, 'samples', 'maxReadSamples');
     if (from === to) continue;
     found.push({ labels, times, values, from, to, hasStale, falls, histograms: noHistograms });
   }
