@@ -93,6 +93,21 @@ suite('rule files', () => {
     assert.deepEqual(readRuleFile(writeRuleFile(groups), options), groups);
   });
 
+  test('names of metrics and labels may have any characters', () => {
+    const text = rule('{record: a.b, expr: up, labels: {"c.d": e}}');
+    const [group] = readRuleFile(text, options);
+    assert.equal(group?.rules[0]?.name, 'a.b');
+    assert.deepEqual(group.rules[0].labels, { 'c.d': 'e' });
+  });
+
+  test('lists faults in the order of the file', () => {
+    const text = rule('{alert: A, labels: {alertname: c}, expr: "up ="}\n  - {alert: C}');
+    assert.throws(
+      () => readRuleFile(text, options),
+      /^AppError: cannot accept the rules:\n4:36: "alertname".*\n4:46: expr: .*\n5:5: .*$/,
+    );
+  });
+
   const rule = (text: string) => `groups:\n- name: a\n  rules:\n  - ${text}\n`;
   const logs = (text: string) =>
     `groups:\n- name: a\n  type: logs\n  rules:\n  - {alert: A, ${text}}`;
@@ -111,7 +126,12 @@ suite('rule files', () => {
     ['a missing expression', rule('{alert: A}'), '4:5: a rule needs expr'],
     ['two kinds', rule('{alert: A, record: b, expr: up}'), '4:5: a rule needs one of alert and'],
     ['a duration', rule('{alert: A, expr: up, for: 5}'), '4:31: for: must be a duration'],
-    ['a label', rule('{alert: A, expr: up, labels: {a-b: c}}'), '4:40: "a-b" cannot be a label'],
+    [
+      'a label',
+      rule('{alert: A, expr: up, labels: {__name__: c}}'),
+      '4:45: "__name__" cannot be a',
+    ],
+    ['a query as a name', rule('{record: "up{}", expr: up}'), '4:14: record: "up{}" is no name'],
     ['a template', rule('{alert: A, expr: up, annotations: {a: "{{ x }}"}}'), 'template of a'],
     ['for of a record', rule('{record: a, expr: up, for: 5m}'), 'for: not in a recording rule'],
     ['a query of logs', rule('{alert: A, expr: up, query: x}'), 'query: only in a group with'],

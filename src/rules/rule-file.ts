@@ -9,7 +9,6 @@ import { AppError } from '../model/errors.ts';
 import { joinNames } from '../model/log-fields.ts';
 import { type LogsRuleQuery, newPatterns, type Rule, type RuleGroup } from '../model/rules.ts';
 import { QueryError } from '../promql/errors.ts';
-import { isPlainMetricName } from '../promql/labels.ts';
 import { parseQuery } from '../promql/parser/parser.ts';
 import { messageOf } from '../std/error-text.ts';
 import { type FileGroup, type FileRule, ruleFileSchema } from './rule-schema.ts';
@@ -27,6 +26,12 @@ const defaultIntervalMs = 60_000;
 const minIntervalMs = 1_000;
 const defaultBaselineMs = 86_400_000;
 
+interface Fault {
+  /** Of the file, in UTF-16 units. */
+  readonly offset: number;
+  readonly text: string;
+}
+
 type Path = readonly PropertyKey[];
 type Report = (path: Path, message: string) => void;
 
@@ -42,10 +47,10 @@ export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[
     // Places are added to all messages alike.
     prettyErrors: false,
   });
-  const faults: string[] = [];
+  const faults: Fault[] = [];
   const addAt = (offset: number, message: string) => {
     const { line, col } = lines.linePos(offset);
-    faults.push(`${Math.max(line, 1)}:${Math.max(col, 1)}: ${message}`);
+    faults.push({ offset, text: `${Math.max(line, 1)}:${Math.max(col, 1)}: ${message}` });
   };
   for (const { pos, message } of document.errors) addAt(pos[0], message);
   fail(faults);
@@ -144,7 +149,8 @@ function toRule(rule: FileRule, group: FileGroup, context: Context): Rule {
     const name = alert ?? '';
     return { kind: 'alerting', name, query, labels, annotations, forMs, keepFiringForMs };
   }
-  if (!isPlainMetricName(record)) {
+  // Any UTF-8, as in Prometheus 3. Braces are PromQL in the wrong field, also to Prometheus.
+  if (/[{}]/.test(record) || !record.isWellFormed()) {
     report([...path, 'record'], `record: ${quote(record)} is no name of a metric`);
   }
   for (const key of ['for', 'keep_firing_for', 'annotations'] as const) {
@@ -212,11 +218,12 @@ function checkBaseline(
   return { baselineMs };
 }
 
-const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+/** Set by the rule itself. */
+const reservedLabels: readonly string[] = ['', '__name__', 'alertname'];
 
 function checkLabels(labels: FileRule['labels'], path: Path, report: Report): void {
   for (const name of Object.keys(labels ?? {})) {
-    if (labelName.test(name) && name !== '__name__' && name !== 'alertname') continue;
+    if (name.isWellFormed() && !reservedLabels.includes(name)) continue;
     report([...path, name], `${quote(name)} cannot be a label of a rule`);
   }
 }
@@ -255,14 +262,15 @@ function offsetOf(document: Document, path: Path): number {
   return 0;
 }
 
-function fail(faults: readonly string[]): void {
+function fail(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
-  const more = faults.length > maxFaults ? `; and ${faults.length - maxFaults} more` : '';
-  throw new AppError(
-    'malformed',
-    `cannot accept the rules: ${faults.slice(0, maxFaults).join('; ')}${more}`,
-    { parameter: 'rules' },
-  );
+  const texts = faults.toSorted((a, b) => a.offset - b.offset).map(({ text }) => text);
+  if (texts.length > maxFaults) {
+    texts.splice(maxFaults, Infinity, `and ${faults.length - maxFaults} more`);
+  }
+  throw new AppError('malformed', `cannot accept the rules:\n${texts.join('\n')}`, {
+    parameter: 'rules',
+  });
 }
 
 function quote(text: string): string {

@@ -5,6 +5,7 @@ import { formatDuration } from '../../../src/promql/parser/numbers.ts';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
+import { printSelector } from '../metrics/build/built-query.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
@@ -140,7 +141,9 @@ const columns: readonly Column<Rule>[] = [
     cell: ({ name, type, query, logsQuery }) => (
       <span className={styles.links}>
         {type === 'recording' ? (
-          <Link href={`/explore/metrics?${new URLSearchParams({ q: name }).toString()}`}>
+          <Link
+            href={`/explore/metrics?${new URLSearchParams({ q: printSelector({ metric: name, filters: [] }) }).toString()}`}
+          >
             Chart
           </Link>
         ) : (

@@ -35,7 +35,8 @@ test('names of groups are found, those of rules are not', () => {
 
 test('each fault has its place in the text', () => {
   const text = 'groups:\n- name: a\n  rules:\n  - alert: A\n    expr: sum(\n    for: soon\n';
-  const message = 'cannot accept the rules: 5:11: expr: 1:5: parse error: x; 6:10: for: must be; y';
+  const message =
+    'cannot accept the rules:\n5:11: expr: 1:5: parse error: x\n6:10: for: must be; y';
   assert.deepEqual(toRuleFaults(text, new Error(message)), [
     { position: text.indexOf('sum('), message: 'line 5: expr: 1:5: parse error: x' },
     { position: text.indexOf('soon'), message: 'line 6: for: must be; y' },

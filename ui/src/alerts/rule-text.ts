@@ -56,14 +56,14 @@ function unquoted(text: string): string {
   }
 }
 
-/** `cannot accept the rules: 3:5: …; 8:1: …`, each with its place; other errors have none. */
+/** After `cannot accept the rules:` a line `3:5: …` for each, with its place; other errors have none. */
 export function toRuleFaults(text: string, error: unknown): TextFault[] {
   const whole = error instanceof Error ? error.message : String(error);
-  const listed = /^cannot accept the rules: (.*)$/s.exec(whole)?.[1];
+  const listed = /^cannot accept the rules:\n(.*)$/s.exec(whole)?.[1];
   if (listed === undefined) return [{ position: undefined, message: whole }];
   const starts = lineStarts(text);
-  return listed.split(/; (?=\d+:\d+: |and \d+ more$)/).map((one) => {
-    const [, line = '', column, message] = /^(\d+):(\d+): (.*)$/s.exec(one) ?? [];
+  return listed.split('\n').map((one) => {
+    const [, line = '', column, message] = /^(\d+):(\d+): (.*)$/.exec(one) ?? [];
     const start = starts[Number(line) - 1];
     if (message === undefined || start === undefined) return { position: undefined, message: one };
     const position = Math.min(start + Number(column) - 1, text.length);
