@@ -6,7 +6,10 @@ export function formatValue(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   const size = Math.abs(value);
   if (size !== 0 && size < 0.001) return value.toExponential(2);
-  return compact.format(value);
+  // The largest compact unit is T, for 1e12.
+  if (size >= 1e15) return Number(value.toPrecision(5)).toExponential();
+  // Without the sign of -0.
+  return compact.format(value + 0);
 }
 
 const compact = new Intl.NumberFormat('en-US', {

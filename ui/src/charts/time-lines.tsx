@@ -24,14 +24,17 @@ export interface TimeLinesProps {
   readonly isZeroBased?: boolean;
   /** Must be stable. */
   readonly format?: (value: number) => string;
+  /** Distances of the ticks of the value axis, ascending. Must be stable. */
+  readonly tickSteps?: readonly number[] | undefined;
 }
 
 const height = 320;
-/** Pixels of the value axis. */
-const axisWidth = 70;
+/** Pixels of the value axis, unless its labels are longer. */
+const minAxisWidth = 70;
 
 export function TimeLines(props: TimeLinesProps) {
   const { lines, fromMs, untilMs, isUtc, label, isZeroBased, format = formatValue } = props;
+  const { tickSteps } = props;
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const latest = useRef(props);
@@ -57,7 +60,7 @@ export function TimeLines(props: TimeLinesProps) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [data, lines, fromMs, untilMs, isUtc, isZeroBased, format, colors, theme]);
+  }, [data, lines, fromMs, untilMs, isUtc, isZeroBased, format, tickSteps, colors, theme]);
 
   return (
     <div className={styles.frame}>
@@ -96,7 +99,7 @@ interface Plotting extends TimeLinesProps {
 }
 
 function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
-  const { lines, fromMs, untilMs, isUtc, isZeroBased, format, data, colors } = plotting;
+  const { lines, fromMs, untilMs, isUtc, isZeroBased, format, tickSteps, data, colors } = plotting;
   const text = colors('--text-quiet');
   const grid = { stroke: colors('--line'), width: 1 };
   const axis = { stroke: text, grid, ticks: grid, font: '12px system-ui' };
@@ -112,7 +115,12 @@ function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
     },
     axes: [
       { ...axis, values: timeLabels },
-      { ...axis, size: axisWidth, values: (_, ticks) => ticks.map(format) },
+      {
+        ...axis,
+        size: axisWidth,
+        values: (_, ticks) => ticks.map(format),
+        ...(tickSteps && { incrs: [...tickSteps] }),
+      },
     ],
     series: [
       {},
@@ -124,7 +132,7 @@ function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
       })),
     ],
     hooks: {
-      setCursor: [({ cursor, over }) => plotting.setPointer(toPointer(cursor, over.clientWidth))],
+      setCursor: [({ cursor, over }) => plotting.setPointer(toPointer(cursor, over))],
       setSelect: [
         ({ select, posToVal }) => {
           if (select.width < 4) return;
@@ -139,6 +147,11 @@ function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
 
 /** An axis that ends at zero unless data are beyond it. */
 const atZero: uPlot.Range.Limit = { soft: 0, mode: 1, pad: 0.1 };
+
+/** Pixels; 22 are of the tick marks and the gap, 7 of a character of 12 px. */
+function axisWidth(_: uPlot, labels: readonly string[] | null): number {
+  return Math.max(minAxisWidth, ...(labels ?? []).map((label) => 22 + 7 * label.length));
+}
 
 function pick({ cursor, data }: uPlot, { onPick }: TimeLinesProps): void {
   const seconds = data[0][cursor.idx ?? -1];
@@ -173,9 +186,9 @@ function textOf({ index }: Pointer, { lines, isUtc, format = formatValue }: Time
   return `${formatTime(new Date(ms).toISOString(), isUtc ? 'utc' : 'local')}: ${words.join(', ')}`;
 }
 
-function toPointer({ idx, left = 0 }: uPlot.Cursor, width: number): Pointer | undefined {
+function toPointer({ idx, left = 0 }: uPlot.Cursor, over: HTMLElement): Pointer | undefined {
   if (idx === null || idx === undefined || left < 0) return undefined;
-  return { index: idx, left: axisWidth + left, isRightHalf: left > width / 2 };
+  return { index: idx, left: over.offsetLeft + left, isRightHalf: left > over.clientWidth / 2 };
 }
 
 const day = '{YYYY}-{MM}-{DD}';

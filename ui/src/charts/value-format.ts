@@ -1,5 +1,6 @@
 /** Numbers with the units that metrics have. Pure. */
 import { formatValue } from './format-value.ts';
+import { roundSteps } from './time-ticks.ts';
 
 /** @param unit such as `seconds` or `bytes`, also with `/s`; any other is not shown */
 export function valueFormat(unit: string): (value: number) => string {
@@ -8,6 +9,27 @@ export function valueFormat(unit: string): (value: number) => string {
   if (unit === 'bytes/s') return (value) => `${formatBinary(value)}/s`;
   return formatValue;
 }
+
+/**
+ * Distances of ticks whose labels are round numbers of the unit.
+ * @returns ascending; undefined = powers of ten and their halves and fifths
+ */
+export function tickSteps(unit: string): readonly number[] | undefined {
+  if (unit === 'seconds') return secondSteps;
+  return unit === 'bytes' || unit === 'bytes/s' ? byteSteps : undefined;
+}
+
+const fractions = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1].flatMap((size) =>
+  [1, 2, 5].map((count) => Number((count * size).toPrecision(1))),
+);
+const secondSteps = [
+  ...fractions,
+  ...roundSteps.filter((ms) => ms >= 1000 && ms <= 86_400_000).map((ms) => ms / 1000),
+  ...[1, 10, 100, 1000, 10_000, 1e5, 1e6].flatMap((size) =>
+    [2, 5, 10].map((count) => count * size * 86_400),
+  ),
+];
+const byteSteps = [...fractions, ...Array.from({ length: 80 }, (_, power) => 2 ** power)];
 
 function formatSeconds(value: number): string {
   const size = Math.abs(value);

@@ -96,7 +96,7 @@ function Row({ row, hasLetters, format, ...actions }: { row: LegendRow } & Legen
         {hasLetters && <strong>{letter}</strong>}
         {labels.length === 0 && <span className={styles.only}>the only series</span>}
         {labels.map(([name, value]) => (
-          <span key={name} className={styles.label}>
+          <span key={name} className={styles.label} title={value}>
             <LogText text={name === '__name__' ? value : `${name}="${value}"`} />
             {name !== '__name__' && actions.canFilter(series.query) && (
               <Button

@@ -25,7 +25,14 @@ suite('series', () => {
     const series = toPlotted([{ metric: { a: 'b' }, values }], grid, 0)[0]!;
     assert.deepEqual(series.times, [10_000, 20_000, 30_000]);
     assert.deepEqual(series.values, [1, Number.NaN, Infinity]);
-    assert.deepEqual(summaryOf(series), { last: 1, mean: 1, min: 1, max: 1 });
+  });
+
+  test('a summary leaves out gaps, and includes infinite values', () => {
+    const of = (...values: number[]) => summaryOf({ times: [], values });
+    assert.deepEqual(of(1, NaN, 3, NaN), { last: 3, mean: 2, min: 1, max: 3 });
+    const infinite = { last: Infinity, mean: Infinity, min: 1, max: Infinity };
+    assert.deepEqual(of(1, Infinity), infinite);
+    assert.deepEqual(of(NaN), { last: NaN, mean: NaN, min: NaN, max: NaN });
   });
 
   test('names are the labels that differ, and the letter of several queries', () => {

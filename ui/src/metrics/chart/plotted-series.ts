@@ -139,15 +139,15 @@ export type Ranking = 'last' | 'mean' | 'min' | 'max';
 
 export type Summary = Readonly<Record<Ranking, number>>;
 
-/** Of the finite values; NaN where there are none. */
+/** Of the values that are numbers, infinite ones included; NaN where there are none. */
 export function summaryOf({ values }: TimedValues): Summary {
-  const finite = values.filter(Number.isFinite);
-  if (finite.length === 0) return { last: NaN, mean: NaN, min: NaN, max: NaN };
-  const sum = finite.reduce((total, value) => total + value, 0);
+  const numbers = values.filter((value) => !Number.isNaN(value));
+  if (numbers.length === 0) return { last: NaN, mean: NaN, min: NaN, max: NaN };
+  const sum = numbers.reduce((total, value) => total + value, 0);
   return {
-    last: finite.at(-1)!,
-    mean: sum / finite.length,
-    min: finite.reduce((least, value) => Math.min(least, value), Infinity),
-    max: finite.reduce((most, value) => Math.max(most, value), -Infinity),
+    last: numbers.at(-1)!,
+    mean: sum / numbers.length,
+    min: numbers.reduce((least, value) => Math.min(least, value), Infinity),
+    max: numbers.reduce((most, value) => Math.max(most, value), -Infinity),
   };
 }
