@@ -1,11 +1,11 @@
 /** Rule groups with the state of their rules. */
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { isPlainMetricName } from '../../../src/promql/labels.ts';
 import { formatDuration } from '../../../src/promql/parser/numbers.ts';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
-import { printSelector } from '../metrics/build/built-query.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
@@ -142,7 +142,7 @@ const columns: readonly Column<Rule>[] = [
       <span className={styles.links}>
         {type === 'recording' ? (
           <Link
-            href={`/explore/metrics?${new URLSearchParams({ q: printSelector({ metric: name, filters: [] }) }).toString()}`}
+            href={`/explore/metrics?${new URLSearchParams({ q: selectorOf(name) }).toString()}`}
           >
             Chart
           </Link>
@@ -201,4 +201,8 @@ function DeleteGroup({ group, onClose }: { group: RuleGroup; onClose: () => void
       </p>
     </EndingDialog>
   );
+}
+
+function selectorOf(metric: string): string {
+  return isPlainMetricName(metric) ? metric : `{${JSON.stringify(metric)}}`;
 }

@@ -5,9 +5,9 @@ import 'uplot/dist/uPlot.min.css';
 import { type AlignedColumn, alignSeries } from './aligned-series.ts';
 import { formatTime } from '../parts/text/time-text.ts';
 import { useThemeColors, useThemeKey } from './theme-colors.ts';
-import { formatValue } from './format-value.ts';
 import styles from './time-lines.module.css';
 import { type Line, type Pointer, TimeReadout } from './time-readout.tsx';
+import { tickSteps, valueFormat } from './value-format.ts';
 
 export interface TimeLinesProps {
   readonly lines: readonly Line[];
@@ -22,10 +22,8 @@ export interface TimeLinesProps {
   readonly onPick?: (ms: number) => void;
   /** The value axis includes zero; default false. */
   readonly isZeroBased?: boolean;
-  /** Must be stable. */
-  readonly format?: (value: number) => string;
-  /** Distances of the ticks of the value axis, ascending. Must be stable. */
-  readonly tickSteps?: readonly number[] | undefined;
+  /** Of the values, as `valueFormat` knows it; default: none. */
+  readonly unit?: string;
 }
 
 const height = 320;
@@ -33,8 +31,8 @@ const height = 320;
 const minAxisWidth = 70;
 
 export function TimeLines(props: TimeLinesProps) {
-  const { lines, fromMs, untilMs, isUtc, label, isZeroBased, format = formatValue } = props;
-  const { tickSteps } = props;
+  const { lines, fromMs, untilMs, isUtc, label, isZeroBased, unit = '' } = props;
+  const format = valueFormat(unit);
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const latest = useRef(props);
@@ -49,7 +47,7 @@ export function TimeLines(props: TimeLinesProps) {
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const chart = createPlot(element, { ...props, format, data, colors, latest, setPointer });
+    const chart = createPlot(element, { ...props, data, colors, latest, setPointer });
     plot.current = chart;
     chart.over.addEventListener('click', () => pick(chart, latest.current));
     const observer = new ResizeObserver(() => {
@@ -60,7 +58,7 @@ export function TimeLines(props: TimeLinesProps) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [data, lines, fromMs, untilMs, isUtc, isZeroBased, format, tickSteps, colors, theme]);
+  }, [data, lines, fromMs, untilMs, isUtc, isZeroBased, unit, colors, theme]);
 
   return (
     <div className={styles.frame}>
@@ -91,7 +89,6 @@ export function TimeLines(props: TimeLinesProps) {
 }
 
 interface Plotting extends TimeLinesProps {
-  readonly format: (value: number) => string;
   readonly data: ReturnType<typeof alignSeries>;
   readonly colors: (property: string) => string;
   readonly latest: { readonly current: TimeLinesProps };
@@ -99,7 +96,8 @@ interface Plotting extends TimeLinesProps {
 }
 
 function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
-  const { lines, fromMs, untilMs, isUtc, isZeroBased, format, tickSteps, data, colors } = plotting;
+  const { lines, fromMs, untilMs, isUtc, isZeroBased, unit = '', data, colors } = plotting;
+  const steps = tickSteps(unit);
   const text = colors('--text-quiet');
   const grid = { stroke: colors('--line'), width: 1 };
   const axis = { stroke: text, grid, ticks: grid, font: '12px system-ui' };
@@ -118,8 +116,8 @@ function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
       {
         ...axis,
         size: axisWidth,
-        values: (_, ticks) => ticks.map(format),
-        ...(tickSteps && { incrs: [...tickSteps] }),
+        values: (_, ticks) => ticks.map(valueFormat(unit)),
+        ...(steps && { incrs: [...steps] }),
       },
     ],
     series: [
@@ -180,7 +178,8 @@ function moveByKey(chart: uPlot, key: string, props: TimeLinesProps): boolean {
   return true;
 }
 
-function textOf({ index }: Pointer, { lines, isUtc, format = formatValue }: TimeLinesProps) {
+function textOf({ index }: Pointer, { lines, isUtc, unit = '' }: TimeLinesProps) {
+  const format = valueFormat(unit);
   const words = lines.map(({ name, values }) => `${name} ${format(values[index] ?? NaN)}`);
   const ms = lines[0]?.times[index] ?? 0;
   return `${formatTime(new Date(ms).toISOString(), isUtc ? 'utc' : 'local')}: ${words.join(', ')}`;

@@ -21,12 +21,18 @@ test('ticks of bytes and seconds have short labels', () => {
     tickSteps(unit)!
       .filter((step) => step >= from && step <= until)
       .map((step) => valueFormat(unit)(3 * step));
-  assert.deepEqual(labelsOf('bytes', 256, 4096), [
-    ...['768 B', '1.5 KiB', '3 KiB', '6 KiB', '12 KiB'],
-  ]);
+  assert.deepEqual(labelsOf('bytes', 256, 4096), ['768 B', '1.5 KiB', '3 KiB', '6 KiB', '12 KiB']);
   assert.deepEqual(labelsOf('bytes/s', 0.2, 2), ['0.6 B/s', '1.5 B/s', '3 B/s', '6 B/s']);
   assert.deepEqual(labelsOf('seconds', 0.05, 1), ['150 ms', '300 ms', '600 ms', '1.5 s', '3 s']);
   assert.deepEqual(labelsOf('seconds', 600, 86_400), [
-    ...['30 min', '45 min', '90 min', '3 h', '6 h', '9 h', '18 h', '36 h', '3 d'],
+    '30 min',
+    '45 min',
+    '90 min',
+    '3 h',
+    '6 h',
+    '9 h',
+    '18 h',
+    '36 h',
+    '3 d',
   ]);
 });

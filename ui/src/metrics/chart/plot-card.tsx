@@ -4,7 +4,7 @@ import { usePreferences } from '../../app/preferences.ts';
 import { HeatMap } from '../../charts/heat-map.tsx';
 import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
-import { tickSteps, valueFormat } from '../../charts/value-format.ts';
+import { valueFormat } from '../../charts/value-format.ts';
 import { Notice } from '../../parts/feedback/notice.tsx';
 import { Card } from '../../parts/layout/page.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
@@ -77,8 +77,7 @@ export function PlotCard(props: PlotCardProps) {
           {...bounds}
           isUtc={isUtc}
           isZeroBased={query.isZeroBased}
-          format={format}
-          tickSteps={tickSteps(unit)}
+          unit={unit}
           label={`Values over time: ${lines.length} of ${series.length} series`}
           onBrush={zoom}
           onPick={setPickedMs}
