@@ -56,7 +56,7 @@ function unquoted(text: string): string {
   }
 }
 
-/** After `cannot accept the rules:` a line `3:5: …` for each, with its place; other errors have none. */
+/** Lines `3:5: …` after `cannot accept the rules:`, with their places; other errors have none. */
 export function toRuleFaults(text: string, error: unknown): TextFault[] {
   const whole = error instanceof Error ? error.message : String(error);
   const listed = /^cannot accept the rules:\n(.*)$/s.exec(whole)?.[1];
