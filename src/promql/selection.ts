@@ -187,6 +187,8 @@ function keepFloats(range: SampleRange): SampleRange {
     from: 0,
     to: to - from - stale,
     hasStale: false,
+    // Their indexes have changed, and a counter may fall where a marker was.
+    falls: undefined,
   };
 }
 
