@@ -116,8 +116,8 @@ suite('limits of a query', () => {
   const maxSamples = 30_000_000;
 
   test('lets others run while an operator computes the many steps of a subquery', async () => {
-    const turns = await turnsDuring(run('max_over_time(minute()[100d:1s])', { maxSamples }, once));
-    assert.ok(turns >= 20, `${turns} turns`);
+    const turns = await turnsDuring(run('max_over_time(minute()[30d:1s])', { maxSamples }, once));
+    assert.ok(turns >= 8, `${turns} turns`);
   });
 
   test('lets others run while values are counted', async () => {
