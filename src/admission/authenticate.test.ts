@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestHeaders, TokenPlace } from '../model/request.ts';
 import type { TokenGrant } from '../model/account.ts';
-import { bearerToken, checkTokenInForce } from './authenticate.ts';
+import { activeAccount, bearerToken, checkTokenInForce } from './authenticate.ts';
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
@@ -86,4 +86,12 @@ test('of another kind is named, an unknown one is not', () => {
   for (const unusable of [undefined, { ...grant, revoked: true }, { ...grant, expiresAtMs: 0 }]) {
     assert.throws(() => checkTokenInForce(unusable, 'ingest', 1), /not a valid ingest token$/);
   }
+});
+
+test('the account is named once, by a UUID', () => {
+  const id = '4E3FE407-9bc8-47d6-9c5b-8baec0de0ccf';
+  assert.equal(activeAccount([id]), id.toLowerCase());
+  assert.throws(() => activeAccount([]), /send its UUID as X-Active-Account$/);
+  assert.throws(() => activeAccount(['acme']), /"acme" is not a UUID$/);
+  assert.throws(() => activeAccount([id, id]), /it is named more than once$/);
 });

@@ -134,11 +134,15 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 /** The account of a reader, in lower case. @throws AppError `malformed` */
 export function activeAccount([value, second]: readonly string[]): string {
   if (value === undefined || second !== undefined || !uuidPattern.test(value)) {
-    throw new AppError(
-      'malformed',
-      'cannot determine the account: send exactly one X-Active-Account header with its UUID',
-      { parameter: 'X-Active-Account' },
-    );
+    const fault =
+      value === undefined
+        ? 'send its UUID as X-Active-Account'
+        : second === undefined
+          ? `${JSON.stringify(value.slice(0, 100))} is not a UUID`
+          : 'it is named more than once';
+    throw new AppError('malformed', `cannot determine the account: ${fault}`, {
+      parameter: 'X-Active-Account',
+    });
   }
   return value.toLowerCase();
 }
