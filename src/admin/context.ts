@@ -15,6 +15,8 @@ export interface AdminParts {
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
   readonly ruleOptions: RuleFileOptions;
   readonly previewRules: PreviewGroup;
+  /** @throws Error for an address that notifiers do not reach */
+  readonly checkNotifierUrl: (url: string) => void;
 }
 
 export interface AdminOptions {

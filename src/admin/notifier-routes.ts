@@ -1,6 +1,8 @@
 /** Destinations of alerts in the control API. Secrets are written and never answered. */
 import { z } from 'zod';
+import { AppError } from '../model/errors.ts';
 import { type Notifier, notifierKinds } from '../model/rules.ts';
+import { messageOf } from '../std/error-text.ts';
 import { defineAccountRoute, type DefinedRoute, notFound } from './routes.ts';
 import { nameText } from './schemas.ts';
 
@@ -42,7 +44,12 @@ export const notifierRoutes: readonly DefinedRoute[] = [
     body: newNotifier,
     response: answer,
     successStatus: 201,
-    handle: async ({ accountId, body }, { directory, audit }) => {
+    handle: async ({ accountId, body }, { directory, audit, checkNotifierUrl }) => {
+      try {
+        checkNotifierUrl(body.url);
+      } catch (cause) {
+        throw new AppError('malformed', messageOf(cause), { cause, parameter: 'url' });
+      }
       const notifier = await directory.createNotifier({ ...body, accountId }, maxNotifiers);
       audit(notifier.notifierId);
       return toAnswer(notifier);

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
-import { createPost } from './post.ts';
+import { createPost, createUrlCheck } from './post.ts';
 
 const message = { body: '{}', headers: {} };
 const signal = new AbortController().signal;
@@ -30,7 +30,18 @@ suite('posts of notifiers', () => {
       const post = createPost({ allowedNetworks: ['192.0.2.0/24'] });
       await assert.rejects(post(url, message, signal), /the address is not public/);
     });
+    test(`refuse ${url} before it is posted to`, () => {
+      const check = createUrlCheck({ allowedNetworks: ['192.0.2.0/24'] });
+      assert.throws(() => check(url), /the address is not public; add its range to/);
+    });
   }
+
+  test('check allowed and public addresses, and leave names to the resolution', () => {
+    const check = createUrlCheck({ allowedNetworks: ['127.0.0.0/8', 'fd00::/8'] });
+    for (const host of ['localhost', '127.0.0.9', '[fd00::1]', '1.1.1.1', 'db.internal']) {
+      check(`http://${host}:9093/`);
+    }
+  });
 
   test('reach an allowed network, and follow no redirect', async () => {
     const statuses = [200, 302, 500];

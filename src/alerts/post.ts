@@ -21,7 +21,20 @@ export type Post = (
   signal: AbortSignal,
 ) => Promise<void>;
 
+/** @throws Error for a URL with an address, or with `localhost`, that is never posted to */
+export type CheckUrl = (url: string) => void;
+
 const timeoutMs = 10_000;
+
+/** Resolves no names: an answer would tell an account about the names of this network. */
+export function createUrlCheck({ allowedNetworks }: PostOptions): CheckUrl {
+  const networks = allowedNetworks.map(toNetwork);
+  return (url) => {
+    const host = hostOf(new URL(url));
+    if (host === 'localhost') checkAddress('127.0.0.1', networks);
+    else if (isIP(host) !== 0) checkAddress(host, networks);
+  };
+}
 
 /** @throws Error with the invalid range */
 export function createPost({ allowedNetworks }: PostOptions): Post {
@@ -41,7 +54,7 @@ export function createPost({ allowedNetworks }: PostOptions): Post {
     });
   return async (url, { body, headers }, signal) => {
     const target = new URL(url);
-    const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+    const host = hostOf(target);
     // `lookup` is not called for an address.
     if (isIP(host) !== 0) check(host);
     const request = target.protocol === 'https:' ? requestHttps : requestHttp;
@@ -67,6 +80,11 @@ export function createPost({ allowedNetworks }: PostOptions): Post {
     sent.end(body);
     return promise;
   };
+}
+
+/** An IPv6 address without its brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;

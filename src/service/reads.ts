@@ -5,6 +5,7 @@ import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
 import { createOidc, type Oidc, type OidcParts } from '../admin/oidc.ts';
 import { parseGrants } from '../admin/oidc-grants.ts';
 import { createSessions, type Sessions } from '../admin/sessions.ts';
+import { createUrlCheck } from '../alerts/post.ts';
 import type { Config } from '../config/schema.ts';
 import { createMetricRoutes } from '../metrics/routes.ts';
 import type { Queue } from '../queue/port.ts';
@@ -72,7 +73,16 @@ export function createReads(
     ],
     tickets: createTicketRoutes(exporter, tickets),
     admin: adminRoutes(
-      { directory, grants, queue, store, telemetry: directoryEvents, ruleOptions, previewRules },
+      {
+        directory,
+        grants,
+        queue,
+        store,
+        telemetry: directoryEvents,
+        ruleOptions,
+        previewRules,
+        checkNotifierUrl: createUrlCheck(config.alerts),
+      },
       addresses,
     ),
     sessions,

@@ -57,6 +57,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
       grants: { invalidate: () => (invalidations += 1) },
       ruleOptions: { checkLogs: () => undefined },
       previewRules: () => Promise.reject(new Error('no previews')),
+      checkNotifierUrl: () => undefined,
       store: {
         deleteStreamData: async (accountId, streamId, untilNanos) => {
           deletedData.push({ accountId, streamId, untilNanos });

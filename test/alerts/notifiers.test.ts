@@ -73,6 +73,13 @@ function told(name: string, wanted: string): Promise<SentAlert> {
 }
 
 suite('notifiers', () => {
+  test('are refused with an address that they do not reach', async () => {
+    const url = 'http://10.0.0.1/hook';
+    const answer = await service.admin('POST', '/notifiers', { name: 'no', kind: 'webhook', url });
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /cannot notify 10\.0\.0\.1: .* alerts\.allowedNetworks/);
+  });
+
   test('get an alert once they are up, and once more when it resolves', async () => {
     status = 503;
     assert.equal((await pushText(service, 'broken 1\n')).status, 202);

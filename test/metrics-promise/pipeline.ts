@@ -294,7 +294,7 @@ export class Pipeline {
 
 export type Range = { readonly fromMs: number; readonly untilMs: number };
 
-const rejected = () => Promise.reject(new Error('not here'));
-const ruleParts = { ruleOptions: { checkLogs: () => undefined }, previewRules: rejected };
+const unused = undefined as never;
+const ruleParts = { ruleOptions: unused, previewRules: unused, checkNotifierUrl: unused };
 const noLevels = { memoryInFlight: () => 0, knownSeries: () => 0 };
 const allTime: Range = { fromMs: 0, untilMs: 4_102_444_800_000 };

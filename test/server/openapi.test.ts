@@ -54,6 +54,7 @@ async function openWithAllRoutes(t: TestContext) {
           telemetry: unused,
           ruleOptions: unused,
           previewRules: unused,
+          checkNotifierUrl: unused,
         },
         { ingestUrl: 'https://localhost' },
       ),
