@@ -121,6 +121,7 @@ suite('rule files', () => {
     ['an unknown alias', 'groups: *a', '1:9: alias *a has no anchor before it'],
     ['an alias within its anchor', 'groups: &a [*a]', '1:13: alias *a has no anchor before it'],
     ['aliases of aliases', bomb, 'aliases expand to more than 200000 values: split the file'],
+    ['a merge of a text', rule('{<<: a, alert: A, expr: up}'), 'cannot merge by <<: Merge sources'],
     ['an unknown field', 'group: []', '1:8: unknown field "group"'],
     ['an expression', rule('{alert: A, expr: "up ="}'), '4:22: expr: 1:4: parse error'],
     ['a missing expression', rule('{alert: A}'), '4:5: a rule needs expr'],

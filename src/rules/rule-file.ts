@@ -59,7 +59,14 @@ export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[
     addAt(node.range?.[0] ?? 0, message);
     fail(faults);
   });
-  const parsed = ruleFileSchema.safeParse(document.toJS() ?? {});
+  let content: unknown;
+  try {
+    content = document.toJS();
+  } catch (error) {
+    // The source of a merge is no map.
+    fail([{ offset: 0, text: `cannot merge by <<: ${messageOf(error)}` }]);
+  }
+  const parsed = ruleFileSchema.safeParse(content ?? {});
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, report);
     fail(faults);
