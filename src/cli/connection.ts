@@ -46,45 +46,56 @@ export interface Quickstart {
   };
 }
 
-/** @throws CommandError where the address or the token is missing */
-export function resolveConnection(flags: ConnectionFlags, environment: Environment): Connection {
-  const file = quickstartFile(flags.data, environment);
-  const quickstart = readQuickstart(file);
+/** What flags, the environment and quickstart.json say, in this order; undefined is unknown. */
+export function findSettings(
+  flags: ConnectionFlags & TargetFlags,
+  environment: Environment,
+  quickstart: Quickstart,
+) {
+  const local = quickstart.receivers?.http_json;
   const ownToken = flags.token ?? environment['WEIR_TOKEN'];
   // The account in the file belongs to the token in the file.
   const localAccount = ownToken === undefined ? quickstart.accountId : undefined;
+  const ownReceiver = flags.receiverUrl ?? environment['WEIR_RECEIVER_URL'];
+  // The token in the file belongs to the receiver in the file.
+  const localToken = ownReceiver === undefined ? local?.token : undefined;
   return {
-    url: resolveStreamUrl(flags.url, environment, { file, quickstart }),
-    token: ownToken ?? quickstart.accessToken ?? missing('token', '--token, WEIR_TOKEN', file),
+    streamUrl: flags.url ?? environment['WEIR_URL'] ?? quickstart.streamUrl,
+    accessToken: ownToken ?? quickstart.accessToken,
     accountId: flags.account ?? environment['WEIR_ACCOUNT'] ?? localAccount,
-    ca: resolveAuthority(flags.caFile, environment, quickstart),
+    receiverUrl: ownReceiver ?? local?.url,
+    ingestToken: flags.ingestToken ?? environment['WEIR_INGEST_TOKEN'] ?? localToken,
+    caFile: flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart.caFile,
+  };
+}
+
+/** @throws CommandError where the address or the token is missing */
+export function resolveConnection(flags: ConnectionFlags, environment: Environment): Connection {
+  const file = quickstartFile(flags.data, environment);
+  const found = findSettings(flags, environment, readQuickstart(file));
+  return {
+    url: resolveStreamUrl(found.streamUrl, file),
+    token: found.accessToken ?? missing('token', '--token, WEIR_TOKEN', file),
+    accountId: found.accountId,
+    ca: readAuthority(found.caFile),
   };
 }
 
 /** @throws CommandError where the address or the token is missing */
 export function resolveTarget(flags: TargetFlags, environment: Environment): Target {
   const file = quickstartFile(flags.data, environment);
-  const quickstart = readQuickstart(file);
-  const local = quickstart.receivers?.http_json;
-  const ownUrl = flags.receiverUrl ?? environment['WEIR_RECEIVER_URL'];
-  const ownToken = flags.ingestToken ?? environment['WEIR_INGEST_TOKEN'];
-  const url = ownUrl ?? local?.url;
-  // The token in the file belongs to the receiver in the file.
-  const token = ownToken ?? (ownUrl === undefined ? local?.token : undefined);
+  const found = findSettings(flags, environment, readQuickstart(file));
+  const url =
+    found.receiverUrl ?? missing('receiver URL', '--receiver-url, WEIR_RECEIVER_URL', file);
   return {
-    url: toUrl(url ?? missing('receiver URL', '--receiver-url, WEIR_RECEIVER_URL', file)),
-    token: token ?? missing('ingest token', '--ingest-token, WEIR_INGEST_TOKEN', file),
-    ca: resolveAuthority(flags.caFile, environment, quickstart),
+    url: toUrl(url),
+    token: found.ingestToken ?? missing('ingest token', '--ingest-token, WEIR_INGEST_TOKEN', file),
+    ca: readAuthority(found.caFile),
   };
 }
 
 /** @throws CommandError where there is none */
-export function resolveStreamUrl(
-  flag: string | undefined,
-  environment: Environment,
-  { file, quickstart }: { readonly file: string; readonly quickstart: Quickstart },
-): URL {
-  const url = flag ?? environment['WEIR_URL'] ?? quickstart.streamUrl;
+export function resolveStreamUrl(url: string | undefined, file: string): URL {
   return toUrl(url ?? missing('address of the stream port', '--url, WEIR_URL', file));
 }
 
@@ -120,12 +131,7 @@ function toUrl(text: string): URL {
   throw new CommandError(`cannot use the address ${text}: give one with https://`, exitCodes.usage);
 }
 
-function resolveAuthority(
-  flag: string | undefined,
-  environment: Environment,
-  { caFile }: Quickstart,
-): string | undefined {
-  const file = flag ?? environment['WEIR_CA_FILE'] ?? caFile;
+function readAuthority(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   let authority: string;
   try {

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { messageOf } from '../std/error-text.ts';
 import {
   type ConnectionFlags,
+  findSettings,
   quickstartFile,
   readQuickstart,
   resolveStreamUrl,
@@ -25,12 +26,11 @@ export function define(command: Command, terminal: Terminal): void {
     .action(async () => {
       const flags = command.optsWithGlobals<ConnectionFlags & { readonly browser?: true }>();
       const file = quickstartFile(flags.data, environment);
-      const quickstart = readQuickstart(file);
-      const { href } = resolveStreamUrl(flags.url, environment, { file, quickstart });
-      const hasToken = flags.token ?? environment['WEIR_TOKEN'] ?? quickstart.accessToken;
+      const { streamUrl, accessToken } = findSettings(flags, environment, readQuickstart(file));
+      const { href } = resolveStreamUrl(streamUrl, file);
       const call = { method: 'POST', path: ['sign-in-links'], inAccount: false } as const;
       const createCode = () => openSession(command, terminal).api.call<{ code: string }>(call);
-      const code = hasToken && (await createCode()).code;
+      const code = accessToken && (await createCode()).code;
       const url = `${href.replace(/\/$/, '')}/${code ? `#sign-in=${code}` : ''}`;
       writeOut(`${url}\n`);
       if (terminal.isOutTty && code) {

@@ -4,7 +4,7 @@ import { messageOf } from '../../std/error-text.ts';
 import {
   type ConnectionFlags,
   dataDirectory,
-  type Quickstart,
+  findSettings,
   quickstartFile,
   readQuickstart,
   type TargetFlags,
@@ -38,46 +38,30 @@ export function findTargets(flags: DoctorFlags, environment: Environment): Targe
   const { value: quickstart = {}, fault } = attempt(() =>
     readQuickstart(quickstartFile(flags.data, environment)),
   );
-  const local = quickstart.receivers?.http_json;
-  const ownReceiver = flags.receiverUrl ?? environment['WEIR_RECEIVER_URL'];
-  const ownToken = flags.token ?? environment['WEIR_TOKEN'];
-  const ownUrl = flags.url ?? environment['WEIR_URL'];
+  const given = findSettings(flags, environment, {});
   const elsewhere = new Set(quickstart.elsewhere);
-  if (ownReceiver !== undefined) elsewhere.delete('ingest');
-  if (ownUrl !== undefined) elsewhere.delete('stream');
-  const here = <T>(port: string, value: T) => (elsewhere.has(port) ? undefined : value);
-  const receiverUrl = parseUrl(ownReceiver ?? here('ingest', local?.url));
-  const ownAccount = flags.account ?? environment['WEIR_ACCOUNT'];
-  const caFile = flags.caFile ?? environment['WEIR_CA_FILE'] ?? quickstart.caFile;
+  if (given.receiverUrl !== undefined) elsewhere.delete('ingest');
+  if (given.streamUrl !== undefined) elsewhere.delete('stream');
+  const { receiverUrl, streamUrl, caFile, ...known } = findSettings(flags, environment, quickstart);
+  const here = (port: string, url: string | undefined) =>
+    parseUrl(elsewhere.has(port) ? undefined : url);
+  // A gateway knows its port even without a receiver.
+  const ingestUrl =
+    receiverUrl === undefined ? quickstart.ingestUrl : URL.parse(receiverUrl)?.origin;
   const ca = attempt(() => (caFile === undefined ? undefined : readFileSync(caFile, 'utf8')));
   return {
+    ...known,
     dataDir: dataDirectory(flags.data, environment),
     quickstartFault: fault,
     isLocal: Object.keys(quickstart).length > 0,
     elsewhere,
-    ingestUrl: ingestUrlOf(receiverUrl, ownReceiver, here('ingest', quickstart)),
-    streamUrl: parseUrl(ownUrl ?? here('stream', quickstart.streamUrl)),
+    ingestUrl: here('ingest', ingestUrl),
+    streamUrl: here('stream', streamUrl),
     opsUrl: parseUrl(flags.opsUrl ?? environment['WEIR_OPS_URL'] ?? quickstart.opsUrl),
-    receiverUrl,
-    ingestToken:
-      flags.ingestToken ??
-      environment['WEIR_INGEST_TOKEN'] ??
-      (ownReceiver === undefined ? local?.token : undefined),
-    accessToken: ownToken ?? quickstart.accessToken,
-    accountId: ownAccount ?? (ownToken === undefined ? quickstart.accountId : undefined),
+    receiverUrl: here('ingest', receiverUrl),
     ca: ca.value,
     caFault: ca.fault,
   };
-}
-
-/** A gateway knows its port even without a receiver. */
-function ingestUrlOf(
-  receiverUrl: URL | undefined,
-  ownReceiver: string | undefined,
-  quickstart: Quickstart | undefined,
-): URL | undefined {
-  if (receiverUrl !== undefined) return new URL(receiverUrl.origin);
-  return ownReceiver === undefined ? parseUrl(quickstart?.ingestUrl) : undefined;
 }
 
 function attempt<T>(read: () => T): { readonly value?: T; readonly fault: string | undefined } {
