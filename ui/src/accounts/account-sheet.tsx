@@ -7,7 +7,7 @@ import { useChange } from '../manage/control.ts';
 import { otherThan } from '../manage/field-faults.ts';
 import { TextField } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { Named } from '../parts/text/log-text.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 
 export interface AccountSheetProps {
@@ -51,17 +51,8 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
   };
   return (
     <FormSheet
-      title={
-        account === undefined ? (
-          'New account'
-        ) : (
-          <>
-            Edit <LogText text={account.name} />
-          </>
-        )
-      }
+      title={account === undefined ? 'New account' : <Named before="Edit" name={account.name} />}
       action={account === undefined ? 'Create account' : 'Save'}
-      isOpen
       isBusy={change.isBusy}
       fault={otherThan(faults, ['name', 'eventsPerSecond'])}
       onSubmit={submit}

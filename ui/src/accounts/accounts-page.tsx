@@ -7,13 +7,11 @@ import { useAccounts } from '../manage/control.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { Ago } from '../parts/text/ago.tsx';
 import { Button } from '../parts/controls/button.tsx';
-import { actions, type Column, DataTable } from '../parts/layout/data-table.tsx';
+import { type Column, DataTable, menuColumn } from '../parts/layout/data-table.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
-import { Menu } from '../parts/controls/menu.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { formatCount } from '../parts/text/time-text.ts';
 import { AccountSheet } from './account-sheet.tsx';
 
@@ -36,19 +34,16 @@ export function AccountsPage() {
       }
     >
       <Card>
-        {accounts.isError && (
-          <ProblemNotice error={accounts.error} onRetry={() => void accounts.refetch()} />
-        )}
-        {accounts.data === undefined ? (
-          !accounts.isError && <Loading what="Loading accounts" />
-        ) : (
-          <DataTable
-            caption="Accounts"
-            columns={columnsOf(session.accountId, switchAccount, setStep)}
-            rows={accounts.data}
-            keyOf={({ accountId }) => accountId}
-          />
-        )}
+        <Answer of={accounts} what="Loading accounts">
+          {(rows) => (
+            <DataTable
+              caption="Accounts"
+              columns={columnsOf(session.accountId, switchAccount, setStep)}
+              rows={rows}
+              keyOf={({ accountId }) => accountId}
+            />
+          )}
+        </Answer>
       </Card>
       {step?.name === 'create' && <AccountSheet account={undefined} onClose={close} />}
       {step?.name === 'edit' && <AccountSheet account={step.account} onClose={close} />}
@@ -80,23 +75,10 @@ function columnsOf(
           <Button onPress={() => onSwitch(accountId)}>Switch to this account</Button>
         ),
     },
-    {
-      header: actions,
-      isAtEnd: true,
-      cell: (account) => (
-        <Menu
-          label={`More for ${account.name}`}
-          items={[
-            { label: 'Edit', onPick: () => onStep({ name: 'edit', account }) },
-            {
-              label: 'Delete',
-              isDangerous: true,
-              onPick: () => onStep({ name: 'delete', account }),
-            },
-          ]}
-        />
-      ),
-    },
+    menuColumn((account) => [
+      { label: 'Edit', onPick: () => onStep({ name: 'edit', account }) },
+      { label: 'Delete', onPick: () => onStep({ name: 'delete', account }), isDangerous: true },
+    ]),
   ];
 }
 

@@ -3,8 +3,7 @@ import { Link } from 'wouter';
 import { formatValue } from '../charts/format-value.ts';
 import { Badge } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { type Column, DataTable } from '../parts/layout/data-table.tsx';
 import { Card } from '../parts/layout/page.tsx';
 import { Ago } from '../parts/text/ago.tsx';
@@ -17,35 +16,34 @@ type Alert = NonNullable<ReturnType<typeof useAlerts>['data']>[number];
 
 export function ActiveAlerts() {
   const alerts = useAlerts();
-  if (alerts.isError) {
-    return <ProblemNotice error={alerts.error} onRetry={() => void alerts.refetch()} />;
-  }
-  if (alerts.data === undefined) return <Loading what="Loading alerts" />;
-  if (alerts.data.length === 0) {
-    return (
-      <EmptyState title="No active alerts">
-        Rules raise alerts on metrics and logs. Earlier alerts are in the history.
-      </EmptyState>
-    );
-  }
-  const rows = alerts.data.toSorted(
-    (a, b) => rankOf(a) - rankOf(b) || Date.parse(b.activeAt) - Date.parse(a.activeAt),
-  );
   return (
-    <Card>
-      <DataTable
-        caption="Active alerts"
-        columns={columns}
-        rows={rows}
-        keyOf={({ labels }) => JSON.stringify(labels)}
-      />
-    </Card>
+    <Answer of={alerts} what="Loading alerts">
+      {(all) =>
+        all.length === 0 ? (
+          <EmptyState title="No active alerts">
+            Rules raise alerts on metrics and logs. Earlier alerts are in the history.
+          </EmptyState>
+        ) : (
+          <Card>
+            <DataTable
+              caption="Active alerts"
+              columns={columns}
+              rows={all.toSorted(byUrgency)}
+              keyOf={({ labels }) => JSON.stringify(labels)}
+            />
+          </Card>
+        )
+      }
+    </Answer>
   );
 }
 
-/** Firing alerts first. */
-function rankOf({ state }: Alert): number {
-  return state === 'firing' ? 0 : 1;
+/** Firing alerts first, then by time, newest first. */
+function byUrgency(a: Alert, b: Alert): number {
+  return (
+    Number(b.state === 'firing') - Number(a.state === 'firing') ||
+    Date.parse(b.activeAt) - Date.parse(a.activeAt)
+  );
 }
 
 const columns: readonly Column<Alert>[] = [

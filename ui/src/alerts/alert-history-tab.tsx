@@ -5,8 +5,8 @@ import { serviceNowMs } from '../api/service-clock.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
+import { Failure } from '../parts/feedback/answer.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { Card } from '../parts/layout/page.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { maxHistories, useHistory } from './alert-reads.ts';
@@ -33,9 +33,7 @@ export function AlertHistoryTab({ alertname }: { alertname: string }) {
           <Icon name="refresh" />
         </Button>
       </div>
-      {history.isError && (
-        <ProblemNotice error={history.error} onRetry={() => void history.refetch()} />
-      )}
+      <Failure of={history} />
       {history.isPending && <Loading what="Loading the history" />}
       {history.data?.length === 0 && (
         <EmptyState title="No alerts in this time">

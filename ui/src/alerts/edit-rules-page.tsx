@@ -6,10 +6,10 @@ import { navigate, useSearch } from 'wouter/use-browser-location';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
+import { Failure } from '../parts/feedback/answer.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { Page } from '../parts/layout/page.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { Named } from '../parts/text/log-text.tsx';
 import { RuleDraft } from './rule-draft.tsx';
 import { ruleOfMetrics, ruleOfSearch } from './rule-text.ts';
 
@@ -25,23 +25,11 @@ export function EditRulesPage() {
   const text = group === undefined ? fresh : stored.data;
   return (
     <Page
-      title={
-        group === undefined ? (
-          'New rules'
-        ) : (
-          <>
-            Rules of <LogText text={group} />
-          </>
-        )
-      }
+      title={group === undefined ? 'New rules' : <Named before="Rules of" name={group} />}
       actions={<Link href="/alerts?tab=rules">All rules</Link>}
     >
-      {streams.isError && (
-        <ProblemNotice error={streams.error} onRetry={() => void streams.refetch()} />
-      )}
-      {stored.isError && (
-        <ProblemNotice error={stored.error} onRetry={() => void stored.refetch()} />
-      )}
+      <Failure of={streams} />
+      <Failure of={stored} />
       {streamId !== undefined && text !== undefined ? (
         <RuleDraft
           key={`${group ?? ''} ${text}`}

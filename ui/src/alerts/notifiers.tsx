@@ -6,11 +6,10 @@ import { useChange } from '../manage/control.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { otherThan } from '../manage/field-faults.ts';
 import { Button } from '../parts/controls/button.tsx';
-import { SelectField, TextField } from '../parts/controls/fields.tsx';
+import { bindInputs, SelectField, TextField } from '../parts/controls/fields.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 import { actions, type Column, DataTable } from '../parts/layout/data-table.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
@@ -24,10 +23,6 @@ export function Notifiers() {
   const notifiers = useNotifiers();
   const [isCreating, setIsCreating] = useState(false);
   const [ending, setEnding] = useState<Notifier>();
-  if (notifiers.isError) {
-    return <ProblemNotice error={notifiers.error} onRetry={() => void notifiers.refetch()} />;
-  }
-  if (notifiers.data === undefined) return <Loading what="Loading notifiers" />;
   const create = (
     <div>
       <Button onPress={() => setIsCreating(true)}>
@@ -37,21 +32,25 @@ export function Notifiers() {
   );
   return (
     <Card>
-      {notifiers.data.length === 0 ? (
-        <EmptyState title="No notifiers yet" action={create}>
-          A notifier sends the alerts of the account to Alertmanager or to a webhook.
-        </EmptyState>
-      ) : (
-        <>
-          <DataTable
-            caption="Notifiers"
-            columns={columnsOf(setEnding)}
-            rows={notifiers.data}
-            keyOf={({ notifierId }) => notifierId}
-          />
-          {create}
-        </>
-      )}
+      <Answer of={notifiers} what="Loading notifiers">
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No notifiers yet" action={create}>
+              A notifier sends the alerts of the account to Alertmanager or to a webhook.
+            </EmptyState>
+          ) : (
+            <>
+              <DataTable
+                caption="Notifiers"
+                columns={columnsOf(setEnding)}
+                rows={rows}
+                keyOf={({ notifierId }) => notifierId}
+              />
+              {create}
+            </>
+          )
+        }
+      </Answer>
       {isCreating && <NotifierSheet onClose={() => setIsCreating(false)} />}
       {ending && (
         <EndingDialog
@@ -110,48 +109,37 @@ function NotifierSheet({ onClose }: { onClose: () => void }) {
     },
   );
   const { faults } = change;
+  const input = bindInputs(fields, faults.fields, set);
   const isWebhook = fields.kind === 'webhook';
   return (
     <FormSheet
       title="New notifier"
       action="Create notifier"
-      isOpen
       isBusy={change.isBusy}
       fault={otherThan(faults, ['name', 'kind', 'url', 'secret'])}
       onSubmit={() => change.start({ ...fields, secret: isWebhook ? fields.secret : '' })}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        isFirst
-        value={fields.name}
-        onChange={(name) => set({ name })}
-        fault={faults.fields['name']}
-      />
+      <TextField label="Name" isFirst {...input('name')} />
       <SelectField
         label="Kind"
-        value={fields.kind}
+        {...input('kind')}
         options={Object.entries(kindWords).map(([value, label]) => ({ value, label }))}
-        onChange={(kind) => set({ kind: kind as Notifier['kind'] })}
       />
       <TextField
         label="Address"
         isMono
-        value={fields.url}
+        {...input('url')}
         placeholder={
           isWebhook ? 'https://hooks.example.com/alerts' : 'https://alertmanager.example.com'
         }
-        onChange={(url) => set({ url })}
-        fault={faults.fields['url']}
         hint="Public addresses only, unless the operator allows others with alerts.allowedNetworks."
       />
       {isWebhook && (
         <TextField
           label="Secret"
           isMono
-          value={fields.secret}
-          onChange={(secret) => set({ secret })}
-          fault={faults.fields['secret']}
+          {...input('secret')}
           hint="Signs each request; empty = unsigned."
         />
       )}

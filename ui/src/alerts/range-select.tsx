@@ -1,4 +1,5 @@
 /** Ranges up to now. */
+import { Select } from '../parts/controls/select.tsx';
 
 const hourMs = 3_600_000;
 export const ranges = {
@@ -10,6 +11,10 @@ export const ranges = {
 } as const;
 export type RangeName = keyof typeof ranges;
 
+const choices = Object.entries(ranges).map(
+  ([name, { words }]) => [name as RangeName, words] as const,
+);
+
 export interface RangeSelectProps {
   /** Accessible name. */
   readonly label: string;
@@ -18,17 +23,5 @@ export interface RangeSelectProps {
 }
 
 export function RangeSelect({ label, value, onChange }: RangeSelectProps) {
-  return (
-    <select
-      aria-label={label}
-      value={value}
-      onChange={({ target }) => onChange(target.value as RangeName)}
-    >
-      {Object.entries(ranges).map(([name, { words }]) => (
-        <option key={name} value={name}>
-          {words}
-        </option>
-      ))}
-    </select>
-  );
+  return <Select label={label} value={value} choices={choices} onChange={onChange} />;
 }

@@ -9,8 +9,7 @@ import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { type Column, DataTable } from '../parts/layout/data-table.tsx';
 import { Card } from '../parts/layout/page.tsx';
 import { Ago } from '../parts/text/ago.tsx';
@@ -22,30 +21,29 @@ export function RuleGroups() {
   const rules = useRules();
   const streamNames = useStreamNames();
   const [ending, setEnding] = useState<RuleGroup>();
-  if (rules.isError) {
-    return <ProblemNotice error={rules.error} onRetry={() => void rules.refetch()} />;
-  }
-  if (rules.data === undefined) return <Loading what="Loading rules" />;
-  if (rules.data.length === 0) {
-    return (
-      <EmptyState title="No rules yet">
-        A rule is a query on metrics or logs that is evaluated on time: it raises alerts, or records
-        a metric.
-      </EmptyState>
-    );
-  }
   return (
-    <div className={styles.list}>
-      {rules.data.map((group) => (
-        <Group
-          key={`${group.file} ${group.name}`}
-          group={group}
-          streamName={streamNames.size > 1 ? streamNames.get(group.file) : undefined}
-          onDelete={() => setEnding(group)}
-        />
-      ))}
-      {ending && <DeleteGroup group={ending} onClose={() => setEnding(undefined)} />}
-    </div>
+    <Answer of={rules} what="Loading rules">
+      {(groups) =>
+        groups.length === 0 ? (
+          <EmptyState title="No rules yet">
+            A rule is a query on metrics or logs that is evaluated on time: it raises alerts, or
+            records a metric.
+          </EmptyState>
+        ) : (
+          <div className={styles.list}>
+            {groups.map((group) => (
+              <Group
+                key={`${group.file} ${group.name}`}
+                group={group}
+                streamName={streamNames.size > 1 ? streamNames.get(group.file) : undefined}
+                onDelete={() => setEnding(group)}
+              />
+            ))}
+            {ending && <DeleteGroup group={ending} onClose={() => setEnding(undefined)} />}
+          </div>
+        )
+      }
+    </Answer>
   );
 }
 

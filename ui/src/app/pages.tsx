@@ -18,83 +18,74 @@ export const pages: readonly Page[] = [
     title: 'Logs',
     label: 'Logs',
     scope: 'logs:read',
-    Page: lazy(() => import('../explore/logs-page.tsx').then((m) => ({ default: m.LogsPage }))),
+    Page: load(async () => (await import('../explore/logs-page.tsx')).LogsPage),
   },
   {
     path: '/explore/traces/:traceId',
     title: 'Trace',
     scope: 'logs:read',
-    Page: lazy(() =>
-      import('../explore/trace/trace-page.tsx').then((m) => ({ default: m.TracePage })),
-    ),
+    Page: load(async () => (await import('../explore/trace/trace-page.tsx')).TracePage),
   },
   {
     path: '/explore/metrics',
     title: 'Metrics',
     label: 'Metrics',
     scope: 'metrics:read',
-    Page: lazy(() =>
-      import('../metrics/metrics-page.tsx').then((m) => ({ default: m.MetricsPage })),
-    ),
+    Page: load(async () => (await import('../metrics/metrics-page.tsx')).MetricsPage),
   },
   {
     path: '/alerts',
     title: 'Alerts',
     label: 'Alerts',
     scope: 'metrics:read',
-    Page: lazy(() => import('../alerts/alerts-page.tsx').then((m) => ({ default: m.AlertsPage }))),
+    Page: load(async () => (await import('../alerts/alerts-page.tsx')).AlertsPage),
   },
   {
     path: '/alerts/edit',
     title: 'Rules',
     scope: 'admin',
-    Page: lazy(() =>
-      import('../alerts/edit-rules-page.tsx').then((m) => ({ default: m.EditRulesPage })),
-    ),
+    Page: load(async () => (await import('../alerts/edit-rules-page.tsx')).EditRulesPage),
   },
   {
     path: '/receivers',
     title: 'Receivers',
     label: 'Receivers',
     scope: 'admin',
-    Page: lazy(() =>
-      import('../receivers/receivers-page.tsx').then((m) => ({ default: m.ReceiversPage })),
-    ),
+    Page: load(async () => (await import('../receivers/receivers-page.tsx')).ReceiversPage),
   },
   {
     path: '/receivers/:receiverId',
     title: 'Receiver',
     scope: 'admin',
-    Page: lazy(() =>
-      import('../receivers/receiver-page.tsx').then((m) => ({ default: m.ReceiverPage })),
-    ),
+    Page: load(async () => (await import('../receivers/receiver-page.tsx')).ReceiverPage),
   },
   {
     path: '/streams',
     title: 'Streams',
     label: 'Streams',
     scope: 'admin',
-    Page: lazy(() =>
-      import('../streams/streams-page.tsx').then((m) => ({ default: m.StreamsPage })),
-    ),
+    Page: load(async () => (await import('../streams/streams-page.tsx')).StreamsPage),
   },
   {
     path: '/tokens',
     title: 'Tokens',
     label: 'Tokens',
     scope: 'admin',
-    Page: lazy(() => import('../tokens/tokens-page.tsx').then((m) => ({ default: m.TokensPage }))),
+    Page: load(async () => (await import('../tokens/tokens-page.tsx')).TokensPage),
   },
   {
     path: '/accounts',
     title: 'Accounts',
     label: 'Accounts',
     scope: 'operator',
-    Page: lazy(() =>
-      import('../accounts/accounts-page.tsx').then((m) => ({ default: m.AccountsPage })),
-    ),
+    Page: load(async () => (await import('../accounts/accounts-page.tsx')).AccountsPage),
   },
 ];
+
+/** A page that the browser loads when it is opened first. */
+function load(page: () => Promise<ComponentType>) {
+  return lazy(async () => ({ default: await page() }));
+}
 
 /** The first page that these scopes can open. */
 export function homeOf(scopes: WhoAmI['scopes']): string {

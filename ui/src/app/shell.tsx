@@ -5,6 +5,7 @@ import { Button } from '../parts/controls/button.tsx';
 import { ErrorBoundary } from '../parts/feedback/error-boundary.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
+import { Select } from '../parts/controls/select.tsx';
 import { Menu } from '../parts/controls/menu.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { OutageBanner } from '../parts/feedback/outage.tsx';
@@ -100,18 +101,13 @@ function Header({ onHelp }: { onHelp: () => void }) {
       <Navigation />
       <div className={styles.tools}>
         {session.accounts.length > 1 && (
-          <select
+          <Select
             className={styles.account}
-            aria-label="Account"
+            label="Account"
             value={session.accountId}
-            onChange={(event) => switchAccount(event.target.value)}
-          >
-            {session.accounts.map(({ accountId, name }) => (
-              <option key={accountId} value={accountId}>
-                {name}
-              </option>
-            ))}
-          </select>
+            choices={session.accounts.map(({ accountId, name }) => [accountId, name] as const)}
+            onChange={switchAccount}
+          />
         )}
         <ThemeButton />
         <Button tone="bare" label="Help and keyboard shortcuts" onPress={onHelp}>

@@ -1,7 +1,7 @@
 /** Confirms a deletion or revocation, performs it, and reports success. */
 import type { ReactNode } from 'react';
 import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { Named } from '../parts/text/log-text.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 import { useChange } from './control.ts';
 import { toTypedWord } from './typed-word.ts';
@@ -33,14 +33,9 @@ export function EndingDialog({ name, asked, done, action, children, ...props }: 
   });
   return (
     <ConfirmDialog
-      title={
-        <>
-          {asked} <LogText text={name} />?
-        </>
-      }
+      title={<Named before={asked} name={name} after="?" />}
       action={action}
       {...(isTyped && { typed: toTypedWord(name) })}
-      isOpen
       isBusy={change.isBusy}
       error={change.error}
       onConfirm={() => change.start(undefined)}

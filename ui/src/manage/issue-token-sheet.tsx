@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { LogText, Named } from '../parts/text/log-text.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { useChange } from './control.ts';
 import { otherThan } from './field-faults.ts';
@@ -41,11 +41,7 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
   if (secret !== undefined) {
     return (
       <SecretSheet
-        title={
-          <>
-            Token <LogText text={name} />
-          </>
-        }
+        title={<Named before="Token" name={name} />}
         secret={secret}
         what="the token"
         onClose={onClose}
@@ -58,7 +54,6 @@ export function IssueTokenSheet({ receiver, onClose, onSecret }: IssueTokenSheet
     <FormSheet
       title="Issue a token"
       action="Issue token"
-      isOpen
       isBusy={change.isBusy}
       fault={otherThan(faults, ['name', 'expiresAt'])}
       onSubmit={submit}

@@ -6,7 +6,7 @@ import { useApp } from '../app/context.ts';
 import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
 import { TextField } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { Named } from '../parts/text/log-text.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { useChange } from './control.ts';
@@ -58,7 +58,6 @@ function RenameToken({ step: { token }, onClose }: TokenDialogProps) {
     <FormSheet
       title="Rename token"
       action="Rename"
-      isOpen
       isBusy={change.isBusy}
       fault={otherThan(faults, ['name'])}
       onSubmit={() => change.start(undefined)}
@@ -93,11 +92,7 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
   if (secret !== undefined) {
     return (
       <SecretSheet
-        title={
-          <>
-            New secret of <LogText text={token.name} />
-          </>
-        }
+        title={<Named before="New secret of" name={token.name} />}
         secret={secret}
         what="the new secret"
         onClose={onClose}
@@ -108,13 +103,8 @@ function RotateToken({ step: { token }, stopping, onSecret, onClose }: TokenDial
   }
   return (
     <ConfirmDialog
-      title={
-        <>
-          Rotate the secret of <LogText text={token.name} />?
-        </>
-      }
+      title={<Named before="Rotate the secret of" name={token.name} after="?" />}
       action="Rotate"
-      isOpen
       isBusy={change.isBusy}
       error={change.error}
       onConfirm={() => change.start(undefined)}

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import type { Token } from '../api/models.ts';
 import { Ago } from '../parts/text/ago.tsx';
 import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
-import { actions, type Column, DataTable } from '../parts/layout/data-table.tsx';
+import { type Column, DataTable, menuColumn } from '../parts/layout/data-table.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
-import { Menu, type MenuItem } from '../parts/controls/menu.tsx';
+import type { MenuItem } from '../parts/controls/menu.tsx';
 import { toVisibleText } from '../parts/text/visible-text.ts';
 import { TokenDialog, type TokenStep } from './token-dialog.tsx';
 import { sortTokens, toTokenState, type TokenState } from './token-state.ts';
@@ -39,26 +39,25 @@ export function TokenTable(props: TokenTableProps) {
       isTight: true,
       cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never',
     },
-    { header: actions, isAtEnd: true, cell: menuOf },
+    menuColumn(itemsOf),
   ];
   function isOwn({ tokenId }: Token): boolean {
     return tokenId === currentTokenId;
   }
-  function menuOf(token: Token) {
+  function itemsOf(token: Token) {
     const isRevoked = token.revokedAt !== null;
     const item = (label: string, name: TokenStep['name'], isDangerous = false): MenuItem => ({
       label,
       isDangerous,
       onPick: () => setStep({ name, token }),
     });
-    const items = [
+    return [
       item('Rename', 'rename'),
       // The new secret would be lost when the session of the old token ends.
       ...(isRevoked || isOwn(token) ? [] : [item('Rotate secret', 'rotate')]),
       ...(isRevoked ? [] : [item('Revoke', 'revoke', true)]),
       item('Delete', 'delete', true),
     ];
-    return <Menu label={`More for ${toVisibleText(token.name)}`} items={items} />;
   }
   return (
     <>

@@ -5,9 +5,9 @@ import { serviceNowMs } from '../api/service-clock.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
+import { Failure } from '../parts/feedback/answer.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
 import { MetricBrowser } from './browse/metric-browser.tsx';
@@ -54,9 +54,7 @@ export function MetricsPage() {
         />
       }
     >
-      {families.isError && (
-        <ProblemNotice error={families.error} onRetry={() => void families.refetch()} />
-      )}
+      <Failure of={families} />
       {isEmpty && <NoMetrics />}
       {families.isPending && isNew && <Loading what="Looking for metrics" />}
       {!isNew && <Queries state={state} families={all} hrefOf={hrefOf} />}
@@ -171,9 +169,7 @@ function AnswerNotices({ answers, isEmpty }: AnswerNoticesProps) {
   const notes = [...new Set(answers.flatMap(({ data }) => data?.notes ?? []))];
   return (
     <>
-      {failed !== undefined && (
-        <ProblemNotice error={failed.error} onRetry={() => void failed.refetch()} />
-      )}
+      {failed !== undefined && <Failure of={failed} />}
       {notes.map((note) => (
         <Notice key={note} tone="warning">
           {note}

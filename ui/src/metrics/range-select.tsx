@@ -3,6 +3,7 @@ import { usePreferences } from '../app/preferences.ts';
 import { AutoRefresh } from '../parts/controls/auto-refresh.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
+import { Select } from '../parts/controls/select.tsx';
 import { formatTime } from '../parts/text/time-text.ts';
 import { type MetricRange, type Span, spans } from './metric-query.ts';
 
@@ -30,22 +31,17 @@ export function RangeSelect({ range, onRange, onWiden, onRefresh }: RangeSelectP
   const at = (ms: number) => formatTime(new Date(ms).toISOString(), timeZone).slice(0, 19);
   return (
     <>
-      <select
-        aria-label="Time range"
+      <Select
+        label="Time range"
         value={range.kind === 'relative' ? range.span : 'absolute'}
-        onChange={({ target }) => onRange({ kind: 'relative', span: target.value as Span })}
-      >
-        {range.kind === 'absolute' && (
-          <option value="absolute">
-            {at(range.fromMs)} to {at(range.untilMs)}
-          </option>
-        )}
-        {(Object.keys(spans) as Span[]).map((span) => (
-          <option key={span} value={span}>
-            {spanWords[span]}
-          </option>
-        ))}
-      </select>
+        choices={[
+          ...(range.kind === 'relative'
+            ? []
+            : [['absolute', `${at(range.fromMs)} to ${at(range.untilMs)}`] as const]),
+          ...(Object.keys(spans) as Span[]).map((span) => [span, spanWords[span]] as const),
+        ]}
+        onChange={(span) => span !== 'absolute' && onRange({ kind: 'relative', span })}
+      />
       <Button label="Zoom out ( z )" onPress={onWiden}>
         <Icon name="zoom-out" />
       </Button>

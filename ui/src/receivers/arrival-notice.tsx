@@ -78,7 +78,7 @@ function Refused({ refusal }: { refusal: RefusalSample }) {
           Received <Ago at={at} /> from <LogText text={toAddress(peerAddress)} />.
         </p>
         <p>{advice}</p>
-        <p className={styles.detail}>
+        <p className="quiet">
           Response to the sender: <LogText text={detail} />
         </p>
       </div>

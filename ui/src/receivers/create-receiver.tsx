@@ -68,7 +68,6 @@ export function CreateReceiver({ streams, onClose }: CreateReceiverProps) {
     <FormSheet
       title="New receiver"
       action="Create receiver"
-      isOpen
       isBusy={stream.isBusy || receiver.isBusy}
       fault={otherThan(ofStream, ['name']) ?? otherThan(ofReceiver, shownFields)}
       onSubmit={submit}

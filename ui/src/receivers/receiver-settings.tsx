@@ -5,11 +5,9 @@ import { dataOf } from '../api/client.ts';
 import type { Receiver } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { useChange, useStreams } from '../manage/control.ts';
+import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { otherThan } from '../manage/field-faults.ts';
-import { toTypedWord } from '../manage/typed-word.ts';
 import { Button } from '../parts/controls/button.tsx';
-import { ConfirmDialog } from '../parts/layout/confirm-dialog.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { Card } from '../parts/layout/page.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
@@ -95,22 +93,12 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
 
 function DeleteReceiver({ receiver: { receiverId, name } }: { receiver: Receiver }) {
   const { api } = useApp();
-  const toast = useToast();
   const [, go] = useLocation();
   const [isAsking, setIsAsking] = useState(false);
-  const change = useChange(
-    () =>
-      dataOf(
-        api.DELETE('/api/v1/admin/receivers/{receiverId}', { params: { path: { receiverId } } }),
-      ),
-    () => {
-      toast(`Deleted ${name}`);
-      go('/receivers');
-    },
-  );
+  const params = { path: { receiverId } };
   return (
     <>
-      <p className={styles.hint}>
+      <p className="quiet">
         Its address stops working and its tokens are revoked. Its data stays in the stream.
       </p>
       <div>
@@ -118,25 +106,23 @@ function DeleteReceiver({ receiver: { receiverId, name } }: { receiver: Receiver
           Delete receiver
         </Button>
       </div>
-      <ConfirmDialog
-        title={
-          <>
-            Delete <LogText text={name} />?
-          </>
-        }
-        action="Delete receiver"
-        typed={toTypedWord(name)}
-        isOpen={isAsking}
-        isBusy={change.isBusy}
-        error={change.error}
-        onConfirm={() => change.start(undefined)}
-        onClose={() => setIsAsking(false)}
-      >
-        <p>
-          Within 5 seconds all requests to it are refused and its tokens are revoked permanently.
-          Its data stays in the stream until retention ends.
-        </p>
-      </ConfirmDialog>
+      {isAsking && (
+        <EndingDialog
+          name={name}
+          asked="Delete"
+          done="Deleted"
+          action="Delete receiver"
+          isTyped
+          end={() => dataOf(api.DELETE('/api/v1/admin/receivers/{receiverId}', { params }))}
+          onEnded={() => go('/receivers')}
+          onClose={() => setIsAsking(false)}
+        >
+          <p>
+            Within 5 seconds all requests to it are refused and its tokens are revoked permanently.
+            Its data stays in the stream until retention ends.
+          </p>
+        </EndingDialog>
+      )}
     </>
   );
 }

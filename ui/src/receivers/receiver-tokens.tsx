@@ -7,9 +7,8 @@ import { TokenTable } from '../manage/token-table.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { Card } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import styles from './receiver-tokens.module.css';
 
 export interface ReceiverTokensProps {
@@ -25,35 +24,34 @@ export function ReceiverTokens({ receiver, onSecret }: ReceiverTokensProps) {
       <Icon name="plus" /> Issue a token
     </Button>
   );
-  const own = tokens.data?.filter(({ receiverId }) => receiverId === receiver.receiverId);
   return (
     <Card>
-      {tokens.isError && (
-        <ProblemNotice error={tokens.error} onRetry={() => void tokens.refetch()} />
-      )}
-      {own === undefined && !tokens.isError && <Loading what="Loading tokens" />}
-      {own?.length === 0 && (
-        <EmptyState title="No tokens yet" action={issue}>
-          Senders need a token. Issue one per sender.
-        </EmptyState>
-      )}
-      {own !== undefined && own.length > 0 && (
-        <>
-          <div className={styles.head}>
-            <p className={styles.hint}>
-              Each token can send to this receiver only. Changes take effect within 5 seconds.
-            </p>
-            {issue}
-          </div>
-          <TokenTable
-            caption={`Tokens of ${receiver.name}`}
-            tokens={own}
-            currentTokenId={undefined}
-            stopping={() => `senders that use this token on ${receiver.name}`}
-            onSecret={onSecret}
-          />
-        </>
-      )}
+      <Answer of={tokens} what="Loading tokens">
+        {(all) => {
+          const own = all.filter(({ receiverId }) => receiverId === receiver.receiverId);
+          return own.length === 0 ? (
+            <EmptyState title="No tokens yet" action={issue}>
+              Senders need a token. Issue one per sender.
+            </EmptyState>
+          ) : (
+            <>
+              <div className={styles.head}>
+                <p className="quiet">
+                  Each token can send to this receiver only. Changes take effect within 5 seconds.
+                </p>
+                {issue}
+              </div>
+              <TokenTable
+                caption={`Tokens of ${receiver.name}`}
+                tokens={own}
+                currentTokenId={undefined}
+                stopping={() => `senders that use this token on ${receiver.name}`}
+                onSecret={onSecret}
+              />
+            </>
+          );
+        }}
+      </Answer>
       {isIssuing && (
         <IssueTokenSheet
           receiver={receiver}

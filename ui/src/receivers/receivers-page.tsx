@@ -12,10 +12,9 @@ import { type Column, DataTable } from '../parts/layout/data-table.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { TextField } from '../parts/controls/fields.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { formatCount } from '../parts/text/time-text.ts';
 import { CreateReceiver } from './create-receiver.tsx';
 import styles from './receivers-page.module.css';
@@ -51,19 +50,20 @@ interface ReceiversProps {
 
 function Receivers({ streams, create }: ReceiversProps) {
   const receivers = useReceivers();
-  if (receivers.isError) {
-    return <ProblemNotice error={receivers.error} onRetry={() => void receivers.refetch()} />;
-  }
-  if (receivers.data === undefined) return <Loading what="Loading receivers" />;
-  if (receivers.data.length === 0) {
-    return (
-      <EmptyState title="No receivers yet" action={create}>
-        A receiver is an address for one kind of data, with its own tokens and limits. Create one
-        per sender or team, so that each has its own statistics and limits.
-      </EmptyState>
-    );
-  }
-  return <ReceiverList receivers={receivers.data} streams={streams} />;
+  return (
+    <Answer of={receivers} what="Loading receivers">
+      {(all) =>
+        all.length === 0 ? (
+          <EmptyState title="No receivers yet" action={create}>
+            A receiver is an address for one kind of data, with its own tokens and limits. Create
+            one per sender or team, so that each has its own statistics and limits.
+          </EmptyState>
+        ) : (
+          <ReceiverList receivers={all} streams={streams} />
+        )
+      }
+    </Answer>
+  );
 }
 
 /** Each row requests statistics, so the list is paged. */
@@ -97,7 +97,7 @@ function ReceiverList({ receivers, streams }: ReceiverListProps) {
           </Button>
         </div>
       )}
-      {found.length === 0 && <p className={styles.unknown}>No receiver name contains this text.</p>}
+      {found.length === 0 && <p className="quiet">No receiver name contains this text.</p>}
     </>
   );
 }
@@ -143,9 +143,9 @@ const lastHour = { rangeMs: 3_600_000, buckets: 1, everyMs: 15_000 } as const;
 
 function Count({ receiverId, of }: { receiverId: string; of: 'accepted' | 'refused' }) {
   const { data } = useStatistics(receiverId, lastHour);
-  if (data === undefined) return <span className={styles.unknown}>–</span>;
+  if (data === undefined) return <span className="quiet">–</span>;
   const count = of === 'accepted' ? data.accepted : data.refused + data.rejected;
-  if (count === 0) return <span className={styles.unknown}>0</span>;
+  if (count === 0) return <span className="quiet">0</span>;
   return (
     <span
       className={of === 'refused' ? styles.refused : undefined}
@@ -158,9 +158,5 @@ function Count({ receiverId, of }: { receiverId: string; of: 'accepted' | 'refus
 
 function LastSeen({ receiverId }: { receiverId: string }) {
   const { data } = useStatistics(receiverId, lastHour);
-  return data === undefined ? (
-    <span className={styles.unknown}>–</span>
-  ) : (
-    <Ago at={data.lastSeenAt} />
-  );
+  return data === undefined ? <span className="quiet">–</span> : <Ago at={data.lastSeenAt} />;
 }

@@ -4,7 +4,7 @@ import { dataOf } from '../api/client.ts';
 import type { Receiver, Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { LogText, Named } from '../parts/text/log-text.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
 
 interface DeleteStreamDataProps {
@@ -42,15 +42,7 @@ export function DeleteStream(props: DeleteStreamProps) {
   const { stream, feeding, onClose } = props;
   if (feeding.length === 0) return <DeleteUnfed {...props} />;
   return (
-    <Sheet
-      title={
-        <>
-          <LogText text={stream.name} /> still has receivers
-        </>
-      }
-      isOpen
-      onClose={onClose}
-    >
+    <Sheet title={<Named name={stream.name} after=" still has receivers" />} onClose={onClose}>
       <p>
         A stream can be deleted once it has no receivers. Delete these, or change their stream in
         their settings:

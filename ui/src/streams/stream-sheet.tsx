@@ -7,7 +7,7 @@ import { useChange } from '../manage/control.ts';
 import { otherThan } from '../manage/field-faults.ts';
 import { TextField } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { Named } from '../parts/text/log-text.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 
@@ -56,9 +56,8 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   const hides = stream !== undefined && isNumber && retentionDays < stream.retentionDays;
   return (
     <FormSheet
-      title={<Title stream={stream} />}
+      title={stream === undefined ? 'New stream' : <Named before="Edit" name={stream.name} />}
       action={stream === undefined ? 'Create stream' : 'Save'}
-      isOpen
       isBusy={change.isBusy}
       fault={otherThan(faults, ['name', 'retentionDays', 'downsampling'])}
       onSubmit={submit}
@@ -94,15 +93,6 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         </Notice>
       )}
     </FormSheet>
-  );
-}
-
-function Title({ stream }: Pick<StreamSheetProps, 'stream'>) {
-  if (stream === undefined) return 'New stream';
-  return (
-    <>
-      Edit <LogText text={stream.name} />
-    </>
   );
 }
 

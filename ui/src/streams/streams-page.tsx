@@ -6,14 +6,12 @@ import { useReceivers, useStreams } from '../manage/control.ts';
 import { toStreamLogs } from '../manage/explore-links.ts';
 import { Ago } from '../parts/text/ago.tsx';
 import { Button } from '../parts/controls/button.tsx';
-import { actions, type Column, DataTable } from '../parts/layout/data-table.tsx';
+import { type Column, DataTable, menuColumn } from '../parts/layout/data-table.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
-import { Menu } from '../parts/controls/menu.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { DeleteStream, DeleteStreamData } from './delete-stream.tsx';
 import { StreamSheet } from './stream-sheet.tsx';
 import { LogCount, NewestLog, ReceivedBytes } from './stream-volume.tsx';
@@ -45,28 +43,27 @@ function Streams({ create }: { create: ReactNode }) {
   const streams = useStreams();
   const receivers = useReceivers();
   const [step, setStep] = useState<Step>();
-  if (streams.isError) {
-    return <ProblemNotice error={streams.error} onRetry={() => void streams.refetch()} />;
-  }
-  if (streams.data === undefined) return <Loading what="Loading streams" />;
-  if (streams.data.length === 0) {
-    return (
-      <EmptyState title="No streams yet" action={create}>
-        A stream stores the logs and metrics of its receivers, for its retention.
-      </EmptyState>
-    );
-  }
   const feeding = ({ streamId }: Stream) =>
     receivers.data?.filter((receiver) => receiver.streamId === streamId) ?? [];
   const close = () => setStep(undefined);
   return (
     <>
-      <DataTable
-        caption="Streams"
-        columns={columnsOf(feeding, setStep)}
-        rows={streams.data}
-        keyOf={({ streamId }) => streamId}
-      />
+      <Answer of={streams} what="Loading streams">
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No streams yet" action={create}>
+              A stream stores the logs and metrics of its receivers, for its retention.
+            </EmptyState>
+          ) : (
+            <DataTable
+              caption="Streams"
+              columns={columnsOf(feeding, setStep)}
+              rows={rows}
+              keyOf={({ streamId }) => streamId}
+            />
+          )
+        }
+      </Answer>
       {step?.name === 'edit' && <StreamSheet stream={step.stream} onClose={close} />}
       {step?.name === 'delete-data' && <DeleteStreamData stream={step.stream} onClose={close} />}
       {step?.name === 'delete' && (
@@ -96,33 +93,23 @@ function columnsOf(
       header: 'Read',
       cell: ({ streamId }) => <Link href={toStreamLogs(streamId)}>Show logs</Link>,
     },
-    {
-      header: actions,
-      isAtEnd: true,
-      cell: (stream) => (
-        <Menu
-          label={`More for ${stream.name}`}
-          items={[
-            { label: 'Edit', onPick: () => onStep({ name: 'edit', stream }) },
-            {
-              label: 'Delete data',
-              isDangerous: true,
-              onPick: () => onStep({ name: 'delete-data', stream }),
-            },
-            {
-              label: 'Delete',
-              isDangerous: true,
-              onPick: () => onStep({ name: 'delete', stream }),
-            },
-          ]}
-        />
-      ),
-    },
+    menuColumn((stream) => {
+      const item = (label: string, name: Step['name'], isDangerous = false) => ({
+        label,
+        isDangerous,
+        onPick: () => onStep({ name, stream }),
+      });
+      return [
+        item('Edit', 'edit'),
+        item('Delete data', 'delete-data', true),
+        item('Delete', 'delete', true),
+      ];
+    }),
   ];
 }
 
 function Feeding({ receivers }: { receivers: readonly Receiver[] }) {
-  if (receivers.length === 0) return <span className={styles.none}>no receivers</span>;
+  if (receivers.length === 0) return <span className="quiet">no receivers</span>;
   return (
     <ul className={styles.feeding}>
       {receivers.map(({ receiverId, name }) => (

@@ -7,7 +7,7 @@ import { otherThan } from '../manage/field-faults.ts';
 import { TokenFields, useTokenDraft } from '../manage/token-fields.tsx';
 import { CheckField, CheckGroup } from '../parts/controls/fields.tsx';
 import { FormSheet } from '../parts/layout/form-sheet.tsx';
-import { LogText } from '../parts/text/log-text.tsx';
+import { Named } from '../parts/text/log-text.tsx';
 import { SecretSheet } from '../parts/layout/secret-sheet.tsx';
 import { type AccessScope, accessScopes, scopeWords } from './scope-words.ts';
 
@@ -37,11 +37,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   if (change.data !== undefined) {
     return (
       <SecretSheet
-        title={
-          <>
-            Token <LogText text={change.data.name} />
-          </>
-        }
+        title={<Named before="Token" name={change.data.name} />}
         secret={change.data.token}
         what="the token"
         onClose={onClose}
@@ -52,7 +48,6 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
     <FormSheet
       title="New access token"
       action="Create token"
-      isOpen
       isBusy={change.isBusy}
       fault={otherThan(faults, ['name', 'scopes', 'accountIds', 'expiresAt'])}
       onSubmit={submit}

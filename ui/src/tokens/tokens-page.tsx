@@ -9,13 +9,11 @@ import { Button } from '../parts/controls/button.tsx';
 import type { Column } from '../parts/layout/data-table.tsx';
 import { DataTable } from '../parts/layout/data-table.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Loading } from '../parts/feedback/loading.tsx';
+import { Answer } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
-import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { useApp } from '../app/context.ts';
 import { CreateToken } from './create-token.tsx';
-import styles from './tokens-page.module.css';
 
 export function TokensPage() {
   const [isCreating, setIsCreating] = useState(false);
@@ -29,17 +27,14 @@ export function TokensPage() {
         </Button>
       }
     >
-      {tokens.isError && (
-        <ProblemNotice error={tokens.error} onRetry={() => void tokens.refetch()} />
-      )}
-      {tokens.data === undefined ? (
-        !tokens.isError && <Loading what="Loading tokens" />
-      ) : (
-        <>
-          <AccessTokens tokens={tokens.data.filter(({ type }) => type === 'access')} />
-          <IngestTokens tokens={tokens.data.filter(({ type }) => type === 'ingest')} />
-        </>
-      )}
+      <Answer of={tokens} what="Loading tokens">
+        {(all) => (
+          <>
+            <AccessTokens tokens={all.filter(({ type }) => type === 'access')} />
+            <IngestTokens tokens={all.filter(({ type }) => type === 'ingest')} />
+          </>
+        )}
+      </Answer>
       {isCreating && <CreateToken onClose={() => setIsCreating(false)} />}
     </Page>
   );
@@ -61,7 +56,7 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
   ];
   return (
     <Card title="Access tokens">
-      <p className={styles.hint}>For people and programs that read data or manage the account.</p>
+      <p className="quiet">For people and programs that read data or manage the account.</p>
       {tokens.length === 0 ? (
         <p>This account has no access tokens yet.</p>
       ) : (
@@ -106,7 +101,7 @@ function IngestTokens({ tokens }: { tokens: readonly Token[] }) {
   });
   return (
     <Card title="Tokens of senders">
-      <p className={styles.hint}>Each is bound to one receiver and managed on its page.</p>
+      <p className="quiet">Each is bound to one receiver and managed on its page.</p>
       {rows?.length === 0 && <p>No receivers yet.</p>}
       {rows !== undefined && rows.length > 0 && (
         <DataTable

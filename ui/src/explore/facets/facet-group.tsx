@@ -2,7 +2,7 @@
 import { useId, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
-import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
+import { Failure } from '../../parts/feedback/answer.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
 import { useValues } from '../reads.ts';
 import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
@@ -86,9 +86,7 @@ export function FacetGroup(props: FacetGroupProps) {
             />
           ))}
         </ul>
-        {topK > 0 && all.error && (
-          <ProblemNotice error={all.error} onRetry={() => void all.refetch()} />
-        )}
+        {topK > 0 && <Failure of={all} />}
         <Rest
           other={counted.other}
           hasMore={hasMore}

@@ -1,6 +1,7 @@
 /** Chooses the field by which logs are grouped: fields, and the most frequent labels. */
 import { useState } from 'react';
-import { cutText, toVisibleText } from '../../parts/text/visible-text.ts';
+import { Select } from '../../parts/controls/select.tsx';
+import { cutText } from '../../parts/text/visible-text.ts';
 import { columnFields, fieldTitle, isStored } from '../log/log-fields.ts';
 import type { ExploreQuery } from '../query.ts';
 import { useLabelNames } from '../reads.ts';
@@ -28,19 +29,16 @@ export function GroupSelect({ label, value, onChange, query, run, none }: GroupS
   const names = new Set(['severity', ...columnFields, ...columns, ...filtered, ...labels]);
   if (value !== '') names.add(value);
   return (
-    <select
-      aria-label={label}
+    <Select
+      label={label}
       value={value}
-      onChange={({ target }) => onChange(target.value)}
+      choices={[
+        ...(none === undefined ? [] : [['', none] as const]),
+        ...Array.from(names, (name) => [name, cutText(fieldTitle(name), maxTitle)] as const),
+      ]}
+      onChange={onChange}
       onPointerEnter={() => setIsNear(true)}
       onFocus={() => setIsNear(true)}
-    >
-      {none !== undefined && <option value="">{none}</option>}
-      {[...names].map((name) => (
-        <option key={name} value={name}>
-          {toVisibleText(cutText(fieldTitle(name), maxTitle))}
-        </option>
-      ))}
-    </select>
+    />
   );
 }

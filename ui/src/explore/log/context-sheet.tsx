@@ -27,7 +27,7 @@ export interface ContextSheetProps {
 
 export function ContextSheet(props: ContextSheetProps) {
   return (
-    <Sheet title="In context" width="wide" isOpen onClose={props.onClose}>
+    <Sheet title="In context" width="wide" onClose={props.onClose}>
       <ContextView {...props} />
     </Sheet>
   );

@@ -42,7 +42,7 @@ export function ColumnsMenu(props: ColumnsMenuProps) {
 function Chosen({ columns, onChange }: ColumnsMenuProps) {
   const move = (from: number, to: number) =>
     onChange(columns.toSpliced(from, 1).toSpliced(to, 0, columns[from]!));
-  if (columns.length === 0) return <p className={styles.hint}>Only the message is shown.</p>;
+  if (columns.length === 0) return <p className="quiet">Only the message is shown.</p>;
   return (
     <ol className={styles.chosen}>
       {columns.map((name, index) => {

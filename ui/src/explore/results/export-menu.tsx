@@ -42,7 +42,7 @@ export function ExportMenu({ query, bounds }: ExportMenuProps) {
             </p>
             {formats.map(({ format, title, about }) => (
               <Menu.Item key={format} className={menu.item} onClick={() => void start(format)}>
-                {title} <span className={styles.about}>{about}</span>
+                {title} <span className="quiet">{about}</span>
               </Menu.Item>
             ))}
           </Menu.Popup>

@@ -2,6 +2,7 @@
 import type { Comparison } from '../../api/models.ts';
 import { usePreferences } from '../../app/preferences.ts';
 import { Button } from '../../parts/controls/button.tsx';
+import { Select } from '../../parts/controls/select.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
@@ -32,21 +33,14 @@ export function CompareTab({ query, run, streamNames, onChange, onFilter }: TabP
   const tools = (
     <label className={styles.tools}>
       Compare with
-      <select
-        aria-label="Compare with"
+      <Select
+        label="Compare with"
         value={baseline}
-        onChange={({ target }) =>
-          onChange({ baseline: baselines.find((name) => name === target.value) ?? 'before' })
-        }
-      >
-        {baselines
+        choices={baselines
           .filter((name) => name !== 'others' || hasQuery)
-          .map((name) => (
-            <option key={name} value={name}>
-              {titles[name]}
-            </option>
-          ))}
-      </select>
+          .map((name) => [name, titles[name]] as const)}
+        onChange={(next) => onChange({ baseline: next })}
+      />
     </label>
   );
   const canBeOthers = hasQuery && baseline !== 'others';

@@ -1,6 +1,7 @@
 /** Chooses a statistic, and the field of its numbers. */
 import { useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
+import { Select } from '../../parts/controls/select.tsx';
 import styles from './tabs.module.css';
 
 const ops = ['count', 'rate', 'sum', 'avg', 'min', 'max', 'uniq', 'p50', 'p90', 'p95', 'p99'];
@@ -27,20 +28,15 @@ export function StatsForm({ stat, onStat }: StatsFormProps) {
     >
       <label className={styles.control}>
         Statistic
-        <select
-          aria-label="Statistic"
+        <Select
+          label="Statistic"
           value={op}
-          onChange={({ target }) => {
-            setOp(target.value);
-            if (withoutField.includes(target.value)) onStat(target.value);
+          choices={[...new Set([...ops, shownOp])]}
+          onChange={(next) => {
+            setOp(next);
+            if (withoutField.includes(next)) onStat(next);
           }}
-        >
-          {[...new Set([...ops, shownOp])].map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
+        />
       </label>
       {needsField && (
         <>

@@ -5,6 +5,7 @@ import { formatValue } from '../../charts/format-value.ts';
 import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
 import { Button } from '../../parts/controls/button.tsx';
+import { Select } from '../../parts/controls/select.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
@@ -46,18 +47,15 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
       </label>
       <label className={styles.control}>
         Step
-        <select
-          aria-label="Step"
+        <Select
+          label="Step"
           value={stats.step}
-          onChange={({ target }) => change({ step: target.value })}
-        >
-          <option value="">fits the range</option>
-          {[...new Set([...steps, ...(stats.step === '' ? [] : [stats.step])])].map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
+          choices={[
+            ['', 'fits the range'],
+            ...new Set([...steps, ...(stats.step === '' ? [] : [stats.step])]),
+          ]}
+          onChange={(next) => change({ step: next })}
+        />
       </label>
     </div>
   );

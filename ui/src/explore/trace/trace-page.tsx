@@ -6,8 +6,8 @@ import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
+import { Failure } from '../../parts/feedback/answer.tsx';
 import { Loading } from '../../parts/feedback/loading.tsx';
-import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { formatCount, formatTime } from '../../parts/text/time-text.ts';
 import type { Log } from '../../api/models.ts';
 import { LogGrid, type LogGridHandle } from '../grid/log-grid.tsx';
@@ -25,7 +25,8 @@ import { Waterfall } from './waterfall.tsx';
 
 export function TracePage() {
   const { traceId } = useParams<{ traceId: string }>();
-  const { data, error, isFetching, refetch } = useTrace(traceId);
+  const trace = useTrace(traceId);
+  const { data, isFetching, refetch } = trace;
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -42,7 +43,7 @@ export function TracePage() {
           </Link>
         )}
       </header>
-      {error !== null && <ProblemNotice error={error} onRetry={() => void refetch()} />}
+      <Failure of={trace} />
       {data === undefined && isFetching && <Loading what="Loading the trace" />}
       {data !== undefined && data.logs.length === 0 && (
         <EmptyState title="No log of this trace">

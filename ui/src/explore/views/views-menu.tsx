@@ -4,6 +4,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { Popover } from '../../parts/controls/popover.tsx';
+import { Failure } from '../../parts/feedback/answer.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useToast } from '../../parts/feedback/toasts.tsx';
 import type { ExploreQuery } from '../query.ts';
@@ -38,9 +39,7 @@ export function ViewsMenu({ query, onOpen }: ViewsMenuProps) {
       }
     >
       <div className={styles.panel}>
-        {views.error && !views.data && (
-          <ProblemNotice error={views.error} onRetry={() => void views.refetch()} />
-        )}
+        {!views.data && <Failure of={views} />}
         <Panel
           views={views.data ?? []}
           shown={shown}
@@ -75,7 +74,7 @@ function Panel({ views, shown, query, onOpen }: PanelProps) {
   return (
     <>
       {views.length === 0 ? (
-        <p className={styles.none}>
+        <p className="quiet">
           No views yet. Save a search that you use often; everyone with access to this account sees
           it.
         </p>

@@ -32,7 +32,7 @@ export function MetricBrowser({ families, hrefOf, onOpen }: MetricBrowserProps) 
         value={text}
         onChange={({ target }) => setText(target.value)}
       />
-      <p role="status" className={styles.count}>
+      <p role="status" className="quiet">
         {found.length === families.length
           ? `${formatCount(found.length)} metrics in this time`
           : `${formatCount(found.length)} of ${formatCount(families.length)} metrics`}

@@ -1,19 +1,13 @@
 /** The builder: every change of it is a new text of the query. */
 import { Button } from '../../parts/controls/button.tsx';
+import { Select, type SelectProps } from '../../parts/controls/select.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { defaultQueryOf, type MetricFamily } from '../browse/metric-families.ts';
 import type { Bounds, MetricQuery } from '../metric-query.ts';
 import { useLabelNames } from '../metric-reads.ts';
 import styles from './builder-form.module.css';
-import {
-  type BuiltQuery,
-  type Calculation,
-  type Combination,
-  combinations,
-  isBuckets,
-  plainQuery,
-} from './built-query.ts';
+import { type BuiltQuery, combinations, isBuckets, plainQuery } from './built-query.ts';
 import { FilterForm } from './filter-form.tsx';
 import { MetricPicker } from './metric-picker.tsx';
 
@@ -82,18 +76,18 @@ function Calculations({ built, family, onChange }: PartProps) {
       <Choice
         label="Show"
         value={calculation}
-        options={[
+        choices={[
           ['value', 'values'],
           ['rate', 'rate per second'],
           ['increase', 'increase'],
         ]}
-        onChange={(next) => onChange({ calculation: next as Calculation })}
+        onChange={(next) => onChange({ calculation: next })}
       />
       {calculation !== 'value' && (
         <Choice
           label="Over"
           value={window}
-          options={withShown(windows, window).map((one) => [one, one])}
+          choices={withShown(windows, window)}
           onChange={(next) => onChange({ window: next })}
         />
       )}
@@ -101,12 +95,12 @@ function Calculations({ built, family, onChange }: PartProps) {
         <Choice
           label="Quantile"
           value={String(quantile ?? '')}
-          options={[
+          choices={[
             ['', 'none'],
             ...withShown(quantiles.map(String), String(quantile ?? 0.5)).map(
               (one) => [one, `p${Number((Number(one) * 100).toFixed(4))}`] as const,
             ),
-            [heatMap, heatMap],
+            heatMap,
           ]}
           onChange={(next) => {
             if (next === heatMap) onChange(toBuckets(built), 'heat');
@@ -117,15 +111,13 @@ function Calculations({ built, family, onChange }: PartProps) {
       <Choice
         label="Combine"
         value={combine ?? ''}
-        options={[['', 'each series'], ...combinations.map((name) => [name, name] as const)]}
-        onChange={(next) =>
-          onChange({ combine: next === '' ? undefined : (next as Combination), by: [] })
-        }
+        choices={[['', 'each series'], ...combinations]}
+        onChange={(next) => onChange({ combine: next === '' ? undefined : next, by: [] })}
       />
       <Choice
         label="Series"
         value={shownTop}
-        options={[
+        choices={[
           ['', 'all'],
           ...withShown(tops, shownTop || tops[0]!).map((one) => [one, topWords(one)] as const),
         ]}
@@ -156,24 +148,11 @@ function withShown(options: readonly string[], shown: string): readonly string[]
   return options.includes(shown) ? options : [...options, shown];
 }
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, label: string])[];
-  readonly onChange: (value: string) => void;
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
+function Choice<Value extends string>(props: SelectProps<Value>) {
   return (
     <label className={styles.field}>
-      {label}
-      <select aria-label={label} value={value} onChange={({ target }) => onChange(target.value)}>
-        {options.map(([option, words]) => (
-          <option key={option} value={option}>
-            {words}
-          </option>
-        ))}
-      </select>
+      {props.label}
+      <Select {...props} />
     </label>
   );
 }
@@ -187,23 +166,15 @@ interface GroupingProps {
 function Grouping({ by, names, onChange }: GroupingProps) {
   return (
     <div className={styles.grouping}>
-      <label className={styles.field}>
-        By
-        <select
-          aria-label="By"
-          value=""
-          onChange={({ target }) => target.value !== '' && onChange([...by, target.value])}
-        >
-          <option value="">{by.length === 0 ? 'nothing' : 'add a label'}</option>
-          {names
-            .filter((name) => !by.includes(name))
-            .map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-        </select>
-      </label>
+      <Choice
+        label="By"
+        value=""
+        choices={[
+          ['', by.length === 0 ? 'nothing' : 'add a label'],
+          ...names.filter((name) => !by.includes(name)),
+        ]}
+        onChange={(name) => name !== '' && onChange([...by, name])}
+      />
       {by.map((name) => (
         <Chip
           key={name}

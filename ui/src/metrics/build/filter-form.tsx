@@ -1,6 +1,7 @@
 /** Adds a condition on a label; values are offered, and any text is accepted. */
 import { useId, useState } from 'react';
 import { Button } from '../../parts/controls/button.tsx';
+import { Select } from '../../parts/controls/select.tsx';
 import type { Bounds } from '../metric-query.ts';
 import { useLabelValues } from '../metric-reads.ts';
 import builderStyles from './builder-form.module.css';
@@ -43,28 +44,21 @@ export function FilterForm({ metric, names, bounds, onAdd }: FilterFormProps) {
     >
       <label className={builderStyles.field}>
         Filter
-        <select aria-label="Label" value={name} onChange={({ target }) => setName(target.value)}>
-          <option value="">add a label</option>
-          {names.map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
+        <Select
+          label="Label"
+          value={name}
+          choices={[['', 'add a label'], ...names]}
+          onChange={setName}
+        />
       </label>
       {name !== '' && (
         <>
-          <select
-            aria-label="Comparison"
+          <Select
+            label="Comparison"
             value={op}
-            onChange={({ target }) => setOp(target.value as FilterOp)}
-          >
-            {filterOps.map((one) => (
-              <option key={one} value={one}>
-                {opWords[one]}
-              </option>
-            ))}
-          </select>
+            choices={filterOps.map((one) => [one, opWords[one]] as const)}
+            onChange={setOp}
+          />
           <input
             aria-label={`Value of ${name}`}
             className={styles.value}

@@ -94,7 +94,7 @@ function Row({ row, hasLetters, format, ...actions }: { row: LegendRow } & Legen
       </td>
       <td className={styles.labels}>
         {hasLetters && <strong>{letter}</strong>}
-        {labels.length === 0 && <span className={styles.only}>the only series</span>}
+        {labels.length === 0 && <span className="quiet">the only series</span>}
         {labels.map(([name, value]) => (
           <span key={name} className={styles.label} title={value}>
             <LogText text={name === '__name__' ? value : `${name}="${value}"`} />

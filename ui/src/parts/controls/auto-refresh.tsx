@@ -1,13 +1,15 @@
 /** Automatic refresh for wall screens; pauses in hidden tabs. */
 import { useEffect, useRef, useState } from 'react';
+import { Select } from './select.tsx';
 import styles from './auto-refresh.module.css';
 
+/** By seconds. */
 const pauses = [
-  [0, 'Auto: off'],
-  [5, 'Auto: 5 s'],
-  [15, 'Auto: 15 s'],
-  [60, 'Auto: 1 min'],
-  [300, 'Auto: 5 min'],
+  ['0', 'Auto: off'],
+  ['5', 'Auto: 5 s'],
+  ['15', 'Auto: 15 s'],
+  ['60', 'Auto: 1 min'],
+  ['300', 'Auto: 5 min'],
 ] as const;
 
 /** @param onRefresh is called while the tab is visible */
@@ -23,17 +25,12 @@ export function AutoRefresh({ onRefresh }: { onRefresh: () => void }) {
     return () => clearInterval(timer);
   }, [seconds]);
   return (
-    <select
+    <Select
       className={styles.pause}
-      aria-label="Refresh"
-      value={seconds}
-      onChange={({ target }) => setSeconds(Number(target.value))}
-    >
-      {pauses.map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
+      label="Refresh"
+      value={String(seconds)}
+      choices={pauses}
+      onChange={(value) => setSeconds(Number(value))}
+    />
   );
 }

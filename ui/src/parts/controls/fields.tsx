@@ -49,6 +49,23 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
+type TextOf<Draft> = {
+  [Name in keyof Draft]: Draft[Name] extends string ? Name : never;
+}[keyof Draft];
+
+/** What inputs get from the draft of a form: the value, its change, and what is wrong with it. */
+export function bindInputs<Draft>(
+  draft: Draft,
+  faults: Readonly<Partial<Record<string, string>>>,
+  onChange: (change: Partial<Draft>) => void,
+) {
+  return <Name extends TextOf<Draft> & string>(name: Name) => ({
+    value: draft[name] as string,
+    onChange: (text: string) => onChange({ [name]: text } as Partial<Draft>),
+    fault: faults[name],
+  });
+}
+
 export interface TextAreaFieldProps extends ValueProps {
   readonly rows: number;
   readonly placeholder?: string;

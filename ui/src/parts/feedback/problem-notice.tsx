@@ -19,7 +19,7 @@ export function ProblemNotice({ error, onRetry }: ProblemNoticeProps) {
         <p className={styles.words}>
           {message}
           {error instanceof ApiProblem && error.requestId !== '' && (
-            <span className={styles.id}> · request {error.requestId}</span>
+            <span className="quiet"> · request {error.requestId}</span>
           )}
         </p>
         {onRetry && !isRefusal(error) && <Button onPress={onRetry}>Try again</Button>}

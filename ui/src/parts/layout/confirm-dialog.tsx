@@ -7,7 +7,7 @@ import { ProblemNotice } from '../feedback/problem-notice.tsx';
 import { Sheet, type SheetProps } from './sheet.tsx';
 
 /** The children state the consequence. */
-export interface ConfirmDialogProps extends Omit<SheetProps, 'width'> {
+export interface ConfirmDialogProps extends Omit<SheetProps, 'width' | 'isOpen'> {
   /** Label of the button, such as `Delete`. */
   readonly action: string;
   readonly isBusy: boolean;
@@ -19,38 +19,36 @@ export interface ConfirmDialogProps extends Omit<SheetProps, 'width'> {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  return (
-    <Sheet title={props.title} isOpen={props.isOpen} onClose={props.onClose}>
-      <Question {...props} />
-    </Sheet>
-  );
-}
-
-/** A separate component, so that closing the dialog clears the input. */
-function Question(props: ConfirmDialogProps) {
-  const { children, action, isBusy, error, onConfirm, onClose, typed } = props;
+  const { title, children, action, isBusy, error, onConfirm, onClose, typed } = props;
   const [text, setText] = useState('');
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     onConfirm();
   };
   return (
-    <form className={styles.form} onSubmit={submit}>
-      {children}
-      {typed !== undefined && (
-        <TextField label={`Type “${typed}” to continue`} value={text} onChange={setText} isFirst />
-      )}
-      {error !== null && <ProblemNotice error={error} />}
-      <div className={styles.actions}>
-        <Button onPress={onClose}>Cancel</Button>
-        <Button
-          type="submit"
-          tone="danger"
-          isDisabled={isBusy || (typed !== undefined && text.trim() !== typed.trim())}
-        >
-          {action}
-        </Button>
-      </div>
-    </form>
+    <Sheet title={title} onClose={onClose}>
+      <form className={styles.form} onSubmit={submit}>
+        {children}
+        {typed !== undefined && (
+          <TextField
+            label={`Type “${typed}” to continue`}
+            value={text}
+            onChange={setText}
+            isFirst
+          />
+        )}
+        {error !== null && <ProblemNotice error={error} />}
+        <div className={styles.actions}>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            tone="danger"
+            isDisabled={isBusy || (typed !== undefined && text.trim() !== typed.trim())}
+          >
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Sheet>
   );
 }

@@ -1,5 +1,7 @@
 /** Table that becomes a list of cards on a phone. */
 import type { ReactNode } from 'react';
+import { Menu, type MenuItem } from '../controls/menu.tsx';
+import { toVisibleText } from '../text/visible-text.ts';
 import styles from './data-table.module.css';
 
 export interface Column<Row> {
@@ -48,6 +50,16 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
 
 /** Column header for screen readers only. */
 export const actions = 'Actions';
+
+/** A last column with a menu for each row. */
+export function menuColumn<Row extends { readonly name: string }>(
+  itemsOf: (row: Row) => readonly MenuItem[],
+): Column<Row> {
+  const menuOf = (row: Row) => (
+    <Menu label={`More for ${toVisibleText(row.name)}`} items={itemsOf(row)} />
+  );
+  return { header: actions, isAtEnd: true, cell: menuOf };
+}
 
 function Cell<Row>({
   column: { header, cell, isAtEnd, isTight },

@@ -5,7 +5,7 @@ import styles from './form-sheet.module.css';
 import { Notice } from '../feedback/notice.tsx';
 import { Sheet, type SheetProps } from './sheet.tsx';
 
-export interface FormSheetProps extends Omit<SheetProps, 'width'> {
+export interface FormSheetProps extends Omit<SheetProps, 'width' | 'isOpen'> {
   readonly onSubmit: () => void;
   /** Label of the button. */
   readonly action: string;
@@ -15,13 +15,13 @@ export interface FormSheetProps extends Omit<SheetProps, 'width'> {
 }
 
 export function FormSheet(props: FormSheetProps) {
-  const { title, isOpen, onClose, onSubmit, action, isBusy, fault, children } = props;
+  const { title, onClose, onSubmit, action, isBusy, fault, children } = props;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     onSubmit();
   };
   return (
-    <Sheet title={title} isOpen={isOpen} onClose={onClose}>
+    <Sheet title={title} onClose={onClose}>
       <form className={styles.form} onSubmit={submit} noValidate>
         {children}
         {fault !== undefined && <Notice tone="danger">{fault}</Notice>}

@@ -17,7 +17,7 @@ export interface SecretSheetProps {
 
 export function SecretSheet({ title, secret, what, children, onClose }: SecretSheetProps) {
   return (
-    <Sheet title={title} isOpen onClose={onClose}>
+    <Sheet title={title} onClose={onClose}>
       <SecretOnce secret={secret} what={what} />
       {children}
       <div className={styles.actions}>

@@ -7,14 +7,15 @@ import styles from './sheet.module.css';
 
 export interface SheetProps {
   readonly title: ReactNode;
-  readonly isOpen: boolean;
+  /** Default true. */
+  readonly isOpen?: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** Default `middle`. */
   readonly width?: 'middle' | 'wide';
 }
 
-export function Sheet({ title, isOpen, onClose, children, width = 'middle' }: SheetProps) {
+export function Sheet({ title, isOpen = true, onClose, children, width = 'middle' }: SheetProps) {
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>

@@ -24,3 +24,19 @@ export function VisibleText({ text }: { text: string }): ReactNode {
     ),
   );
 }
+
+export interface NamedProps {
+  readonly before?: string;
+  readonly name: string;
+  readonly after?: string;
+}
+
+/** A title with an untrusted name, such as `Edit checkout`. */
+export function Named({ before, name, after }: NamedProps) {
+  return (
+    <>
+      {before} <LogText text={name} />
+      {after}
+    </>
+  );
+}

@@ -5,6 +5,7 @@ import {
   type Destination,
   quoteForShell,
   type Snippet,
+  toCurl,
   toParts,
   toText,
   toYamlScalar,
@@ -24,20 +25,15 @@ export function toJsonLogSnippets(to: Destination): Snippet[] {
   ];
 }
 
-function curl({ url, token, caFile }: Destination): Snippet {
+function curl(to: Destination): Snippet {
   const event = {
     message: 'hello from curl',
     severity: 'INFO',
     service_name: 'curl',
     labels: { answer: 42 },
   };
-  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
-  const text = toText([
-    `curl ${authority}${quoteForShell(url)} \\`,
-    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d ${quoteForShell(JSON.stringify(event))}`,
-  ]);
+  const body = `  -d ${quoteForShell(JSON.stringify(event))}`;
+  const text = toText(toCurl(to, 'application/json', [body]));
   return {
     title: 'curl',
     blocks: [{ caption: 'Shell', language: 'sh', text }],

@@ -4,8 +4,8 @@
  */
 import {
   type Destination,
-  quoteForShell,
   type Snippet,
+  toCurl,
   toParts,
   toShellWord,
   toText,
@@ -216,7 +216,8 @@ function vector({ url, token, caFile }: OtlpDestination): Snippet {
 }
 
 function curl(to: OtlpDestination): Snippet {
-  const logs = toCurl(to, [
+  const json = 'application/json';
+  const logs = toCurl(to, json, [
     `  -d '{"resourceLogs": [{`,
     `        "resource": {"attributes": [`,
     `          {"key": "service.name", "value": {"stringValue": "curl"}}`,
@@ -226,7 +227,7 @@ function curl(to: OtlpDestination): Snippet {
     `        ]}]`,
     `      }]}'`,
   ]);
-  const metrics = toCurl({ ...to, url: to.metricsUrl }, [
+  const metrics = toCurl({ ...to, url: to.metricsUrl }, json, [
     `  -d '{"resourceMetrics": [{`,
     `        "resource": {"attributes": [`,
     `          {"key": "service.name", "value": {"stringValue": "curl"}}`,
@@ -239,18 +240,8 @@ function curl(to: OtlpDestination): Snippet {
   return {
     title: 'curl',
     blocks: [
-      { caption: 'Shell: a log', language: 'sh', text: logs },
-      { caption: 'Shell: a metric', language: 'sh', text: metrics },
+      { caption: 'Shell: a log', language: 'sh', text: toText(logs) },
+      { caption: 'Shell: a metric', language: 'sh', text: toText(metrics) },
     ],
   };
-}
-
-function toCurl({ url, token, caFile }: Destination, body: readonly string[]): string {
-  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
-  return toText([
-    `curl ${authority}${quoteForShell(url)} \\`,
-    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    ...body,
-  ]);
 }

@@ -6,6 +6,7 @@ import {
   type Destination,
   quoteForShell,
   type Snippet,
+  toCurl,
   toParts,
   toShellWord,
   toText,
@@ -129,16 +130,12 @@ function fluentBit({ url, token, caFile }: PrometheusDestination): Snippet {
   return { title: 'Fluent Bit', blocks: [{ caption: 'fluent-bit.yaml', language: 'yaml', text }] };
 }
 
-function push({ pushUrl, token, caFile }: PrometheusDestination): Snippet {
-  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
+function push(to: PrometheusDestination): Snippet {
   const text = toText([
     `printf '%s\\n' \\`,
     `  '# TYPE backup_last_success_timestamp_seconds gauge' \\`,
     `  "backup_last_success_timestamp_seconds{job=\\"backup\\"} $(date +%s)" |`,
-    `curl ${authority}${quoteForShell(pushUrl)} \\`,
-    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
-    `  -H 'Content-Type: text/plain; version=0.0.4' \\`,
-    '  --data-binary @-',
+    ...toCurl({ ...to, url: to.pushUrl }, 'text/plain; version=0.0.4', ['  --data-binary @-']),
   ]);
   return {
     title: 'curl (batch jobs)',

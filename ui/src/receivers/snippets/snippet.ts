@@ -40,6 +40,21 @@ export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Lines of a curl command that posts; the last one of `rest` ends it. */
+export function toCurl(
+  { url, token, caFile }: Destination,
+  mediaType: string,
+  rest: readonly string[],
+): string[] {
+  const authority = caFile === undefined ? '' : `--cacert ${quoteForShell(caFile)} `;
+  return [
+    `curl ${authority}${quoteForShell(url)} \\`,
+    `  -H ${quoteForShell(`Authorization: Bearer ${token}`)} \\`,
+    `  -H 'Content-Type: ${mediaType}' \\`,
+    ...rest,
+  ];
+}
+
 /** Quotes a path as one shell word if it needs quotes. */
 export function toShellWord(path: string): string {
   return plainPath.test(path) ? path : quoteForShell(path);

@@ -8,10 +8,9 @@ import { Ago } from '../../parts/text/ago.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { type Column, DataTable } from '../../parts/layout/data-table.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
-import { Loading } from '../../parts/feedback/loading.tsx';
+import { Answer } from '../../parts/feedback/answer.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { Card } from '../../parts/layout/page.tsx';
-import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { formatBytes, formatCount, formatTime } from '../../parts/text/time-text.ts';
 import styles from './receiver-status.module.css';
 import { StatusChart } from './status-chart.tsx';
@@ -27,7 +26,7 @@ const refreshMs = 5_000;
 export function ReceiverStatus({ receiver }: { receiver: Receiver }) {
   const [range, setRange] = useState<(typeof ranges)[number]>(ranges[0]);
   const [isPaused, setIsPaused] = useState(false);
-  const { data, error, refetch } = useStatistics(receiver.receiverId, {
+  const statistics = useStatistics(receiver.receiverId, {
     rangeMs: range.rangeMs,
     buckets: range.buckets,
     everyMs: isPaused ? false : refreshMs,
@@ -46,19 +45,18 @@ export function ReceiverStatus({ receiver }: { receiver: Receiver }) {
           <Icon name={isPaused ? 'play' : 'pause'} /> {isPaused ? 'Go on' : 'Pause'}
         </Button>
       </div>
-      {error !== null && <ProblemNotice error={error} onRetry={() => void refetch()} />}
-      {data === undefined ? (
-        error === null && <Loading what="Loading statistics" />
-      ) : (
-        <>
-          <Totals statistics={data} />
-          <Card title="Over time">
-            <StatusChart statistics={data} />
-          </Card>
-          <Reasons reasons={data.reasons} />
-          <Samples samples={data.samples} />
-        </>
-      )}
+      <Answer of={statistics} what="Loading statistics">
+        {(data) => (
+          <>
+            <Totals statistics={data} />
+            <Card title="Over time">
+              <StatusChart statistics={data} />
+            </Card>
+            <Reasons reasons={data.reasons} />
+            <Samples samples={data.samples} />
+          </>
+        )}
+      </Answer>
     </>
   );
 }
@@ -116,7 +114,7 @@ function Reasons({ reasons }: Pick<Statistics, 'reasons'>) {
   return (
     <Card title="Why data was refused">
       {reasons.length === 0 ? (
-        <p className={styles.none}>No data was refused in this range.</p>
+        <p className="quiet">No data was refused in this range.</p>
       ) : (
         <DataTable
           caption="Reasons"
@@ -157,7 +155,7 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
   return (
     <Card title="Last refusals">
       {samples.length === 0 ? (
-        <p className={styles.none}>There are none.</p>
+        <p className="quiet">There are none.</p>
       ) : (
         <DataTable
           caption="Last refusals"

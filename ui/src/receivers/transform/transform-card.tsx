@@ -7,6 +7,7 @@ import { useChange } from '../../manage/control.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Menu } from '../../parts/controls/menu.tsx';
 import { CheckedText } from '../../parts/editor/checked-text.tsx';
+import { Failure } from '../../parts/feedback/answer.tsx';
 import { Loading } from '../../parts/feedback/loading.tsx';
 import { Notice } from '../../parts/feedback/notice.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
@@ -23,7 +24,7 @@ export function TransformCard({ receiver }: { receiver: Receiver }) {
   const [isOpen, setIsOpen] = useState(saved.length > 0);
   return (
     <Card title="Transform">
-      <p className={styles.hint}>
+      <p className="quiet">
         Steps that change or drop logs before they are stored, in order. Stored logs do not change.
       </p>
       {isOpen ? (
@@ -98,17 +99,18 @@ function TransformDraft({ receiver, saved, onClose }: TransformDraftProps) {
         )}
       </div>
       <Preview trial={trial} isSaved={isSaved} />
-      <ConfirmDialog
-        title="Remove the transform?"
-        action="Remove"
-        isOpen={isRemoving}
-        isBusy={save.isBusy}
-        error={save.error}
-        onConfirm={() => save.start([])}
-        onClose={() => setIsRemoving(false)}
-      >
-        <p>Its steps are deleted, and logs are stored as they arrive.</p>
-      </ConfirmDialog>
+      {isRemoving && (
+        <ConfirmDialog
+          title="Remove the transform?"
+          action="Remove"
+          isBusy={save.isBusy}
+          error={save.error}
+          onConfirm={() => save.start([])}
+          onClose={() => setIsRemoving(false)}
+        >
+          <p>Its steps are deleted, and logs are stored as they arrive.</p>
+        </ConfirmDialog>
+      )}
     </>
   );
 }
@@ -133,7 +135,7 @@ function Preview({ trial: { logs, outcome, error, isLoading }, isSaved }: Previe
       {!canRead && (
         <Notice tone="quiet">The preview needs a token with the scope logs:read.</Notice>
       )}
-      {logs.isError && <ProblemNotice error={logs.error} onRetry={() => void logs.refetch()} />}
+      <Failure of={logs} />
       {error !== null && <ProblemNotice error={error} />}
       {isLoading && <Loading what="Loading the preview" />}
       {logs.data?.length === 0 && (
@@ -142,7 +144,7 @@ function Preview({ trial: { logs, outcome, error, isLoading }, isSaved }: Previe
       {outcome !== undefined && outcome.samples.length > 0 && (
         <>
           {isSaved && (
-            <p className={styles.hint}>
+            <p className="quiet">
               Logs that came with the saved steps have passed them: what those parsed, removed or
               redacted is not in them again.
             </p>
