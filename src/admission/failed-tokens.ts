@@ -6,14 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type TokenBucket, createTokenBucket } from '../std/token-bucket.ts';
 import type { FailurePace } from './port.ts';
 
-export interface FailedTokens {
-  /**
-   * Resolves when the answer may be sent.
-   * @param key of `addressKey`
-   */
-  pace(key: string): Promise<FailurePace>;
-}
-
 export interface FailedTokensOptions {
   readonly delayMs: number;
   /** Answers delayed at the same time, for all addresses. */
@@ -41,7 +33,7 @@ interface Known {
 export function createFailedTokens(
   { delayMs, maxWaiting, maxWaitingPerAddress }: FailedTokensOptions,
   nowMs: () => number,
-): FailedTokens {
+) {
   const known = new Map<string, Known>();
   /** Shared by addresses beyond `maxKnownAddresses`. */
   const others = begin();
@@ -71,7 +63,11 @@ export function createFailedTokens(
   }
 
   return {
-    async pace(key) {
+    /**
+     * Resolves when the answer may be sent.
+     * @param key of `addressKey`
+     */
+    async pace(key: string): Promise<FailurePace> {
       const one = find(key);
       if (one.free.take(1)) return 'at once';
       if (waiting >= maxWaiting || one.waiting >= maxWaitingPerAddress) return 'cut';

@@ -19,22 +19,14 @@ const reservedShare = 1 / 8;
 /** Largest share of the cap that one request is charged. */
 const mostChargedShare = 1 / 2;
 
-export interface Overload {
-  /**
-   * Checks that the declared body fits, but charges bytes as they arrive, so that a slow sender
-   * does not hold memory for bytes it has not sent.
-   * @throws AppError `unavailable`
-   */
-  reserve(account: string, bodyBytes: number, heapBytesPerBodyByte: number): MemoryLease;
-  inFlightBytes(): number;
-}
+export type Overload = ReturnType<typeof createOverload>;
 
 /**
  * Small and large requests have separate shares, so that neither starves the other. A single large
  * request may exceed the cap, since its size is limited, and is charged at most half of it. In
  * total, requests take at most the cap plus one large request. Accounts share fairly.
  */
-export function createOverload(maxInFlightBytes: number): Overload {
+export function createOverload(maxInFlightBytes: number) {
   const buffers = createBodyBuffers(maxInFlightBytes * keptShare);
   const maxSmallBytes = maxInFlightBytes * smallRequestShare;
   const reservedBytes = maxInFlightBytes * reservedShare;
@@ -73,7 +65,12 @@ export function createOverload(maxInFlightBytes: number): Overload {
   }
 
   return {
-    reserve(account, bodyBytes, heapBytesPerBodyByte) {
+    /**
+     * Checks that the declared body fits, but charges bytes as they arrive, so that a slow sender
+     * does not hold memory for bytes it has not sent.
+     * @throws AppError `unavailable`
+     */
+    reserve(account: string, bodyBytes: number, heapBytesPerBodyByte: number): MemoryLease {
       const estimate = (bytes: number) => requestOverheadBytes + bytes * heapBytesPerBodyByte;
       let held = estimate(Math.min(bodyBytes, firstBytes));
       let isReleased = false;

@@ -29,19 +29,13 @@ export interface RunningQuery extends QueryInfo {
   kill(): Promise<void>;
 }
 
-export interface RunningQueries {
-  /** The caller calls `end` in every case. */
-  add(query: QueryInfo): RunningQuery;
-  all(): RunningQuery[];
-}
-
 /** chDB does not find a query that it has only just received. */
 const killAgainMillis = 100;
 
+export type RunningQueries = ReturnType<typeof createRunningQueries>;
+
 /** @param killMarked makes chDB end the queries whose texts start with one of these marks */
-export function createRunningQueries(
-  killMarked: (marks: readonly string[]) => Promise<void>,
-): RunningQueries {
+export function createRunningQueries(killMarked: (marks: readonly string[]) => Promise<void>) {
   const running = new Set<RunningQuery>();
   /** Marks of queries that chDB has to end. */
   const unended = new Set<string>();
@@ -60,7 +54,8 @@ export function createRunningQueries(
 
   return {
     all: () => [...running],
-    add(info) {
+    /** The caller calls `end` in every case. */
+    add(info: QueryInfo): RunningQuery {
       const mark = `/* ${randomUUID()} */`;
       const killing = new AbortController();
       const ended = Promise.withResolvers<void>();

@@ -5,27 +5,10 @@
 import { createSemaphore } from '../std/semaphore.ts';
 import { EngineException } from './exceptions.ts';
 
-export interface Pool<Member> {
-  /**
-   * Resolves with a member that the caller must `release`.
-   * @param account empty = none
-   * @throws EngineException 202 when too many wait, 394 when the signal fires while waiting, 236
-   * once closed
-   */
-  acquire(account: string, signal: AbortSignal): Promise<Member>;
-  release(member: Member): void;
-  /** @throws EngineException where `acquire` would throw it at once */
-  assertRoom(account: string): void;
-  /** Rejects new and waiting queries; resolves when every member is released. */
-  close(): Promise<void>;
-}
+export type Pool<Member> = ReturnType<typeof createPool<Member>>;
 
 /** @param maxWaiting queries that may wait for a member */
-export function createPool<Member>(
-  name: string,
-  members: readonly Member[],
-  maxWaiting: number,
-): Pool<Member> {
+export function createPool<Member>(name: string, members: readonly Member[], maxWaiting: number) {
   const what = `queries on the ${name} pool`;
   const semaphore = createSemaphore({ what, places: members.length, maxWaiting });
   const idle = [...members];
@@ -48,7 +31,13 @@ export function createPool<Member>(
   }
 
   return {
-    async acquire(account, signal) {
+    /**
+     * Resolves with a member that the caller must `release`.
+     * @param account empty = none
+     * @throws EngineException 202 when too many wait, 394 when the signal fires while waiting, 236
+     * once closed
+     */
+    async acquire(account: string, signal: AbortSignal): Promise<Member> {
       try {
         const release = await semaphore.acquire(account, AbortSignal.any([signal, closing.signal]));
         const member = idle.pop()!;
@@ -58,12 +47,13 @@ export function createPool<Member>(
         throw refusal(error);
       }
     },
-    release(member) {
+    release(member: Member): void {
       idle.push(member);
       releases.get(member)!();
       if (closing.signal.aborted && idle.length === members.length) resolveEmptied();
     },
-    assertRoom(account) {
+    /** @throws EngineException where `acquire` would throw it at once */
+    assertRoom(account: string): void {
       try {
         closing.signal.throwIfAborted();
         semaphore.check(account);
@@ -71,7 +61,8 @@ export function createPool<Member>(
         throw refusal(error);
       }
     },
-    close() {
+    /** Rejects new and waiting queries; resolves when every member is released. */
+    close(): Promise<void> {
       closing.abort();
       if (idle.length === members.length) resolveEmptied();
       return emptied;

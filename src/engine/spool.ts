@@ -9,15 +9,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EngineException } from './exceptions.ts';
 
-export interface Spool {
-  /**
-   * Writes `head` and then the body to a new file.
-   * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the client
-   * disconnected
-   */
-  write(head: string, body: Readable): Promise<SpoolFile>;
-}
-
 export interface SpoolFile {
   /** Relative to the working directory. */
   readonly path: string;
@@ -28,11 +19,18 @@ const folder = 'spool';
 /** Joins chunks of the socket to larger writes. */
 const writeBufferBytes = 2 ** 20;
 
-export async function openSpool(maxBytes: number): Promise<Spool> {
+export type Spool = Awaited<ReturnType<typeof openSpool>>;
+
+export async function openSpool(maxBytes: number) {
   await mkdir(folder, { mode: 0o700 });
   let count = 0;
   return {
-    async write(head, body) {
+    /**
+     * Writes `head` and then the body to a new file.
+     * @throws EngineException 307 over the limit, 243 when the disk is full, 236 when the client
+     * disconnected
+     */
+    async write(head: string, body: Readable): Promise<SpoolFile> {
       const path = `${folder}/${++count}.body`;
       const remove = () => rm(path, { force: true });
       const file = createWriteStream(path, {

@@ -20,25 +20,10 @@ export interface CertificateOptions {
   readonly checkEveryMs: number;
 }
 
-export interface Certificate {
-  material(): TlsMaterial;
-  /**
-   * PEM file of the authority that senders must trust; undefined with the operator's own
-   * certificate.
-   */
-  readonly caFile: string | undefined;
-  /** Keeps this listener's certificate current until `close`. */
-  follow(server: Pick<TlsServer, 'setSecureContext'>): void;
-  /** Checks the source now. */
-  refresh(): Promise<void>;
-  close(): void;
-}
+export type Certificate = Awaited<ReturnType<typeof openCertificate>>;
 
 /** @throws AppError `malformed` when there is no usable certificate */
-export async function openCertificate(
-  options: CertificateOptions,
-  events: HttpEvents,
-): Promise<Certificate> {
+export async function openCertificate(options: CertificateOptions, events: HttpEvents) {
   const { certFile, keyFile, directory } = options;
   if ((certFile === undefined) !== (keyFile === undefined)) {
     throw new AppError(
@@ -71,8 +56,14 @@ export async function openCertificate(
 
   return {
     material: () => material,
+    /**
+     * PEM file of the authority that senders must trust; undefined with the operator's own
+     * certificate.
+     */
     caFile: isOwn ? undefined : `${directory}/ca.pem`,
-    follow: (server) => void servers.push(server),
+    /** Keeps this listener's certificate current until `close`. */
+    follow: (server: Pick<TlsServer, 'setSecureContext'>) => void servers.push(server),
+    /** Checks the source now. */
     refresh,
     close: () => clearInterval(timer),
   };

@@ -67,14 +67,8 @@ interface StaticFile {
 /** Paths of the API and of files: for programs, also where a browser asks. */
 const otherPaths = /^\/(?:api|assets)(?:\/|$)/;
 
-export interface Explorer {
-  readonly mount: (app: FastifyInstance) => void;
-  /** @returns the explorer's page for a browser at an unknown path, else undefined */
-  readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => Buffer | undefined;
-}
-
 /** @param directory of the built explorer; if it is missing, pages answer `unavailable`. */
-export function createExplorer(directory: string): Explorer {
+export function createExplorer(directory: string) {
   const files = readFiles(directory);
   const send = (request: FastifyRequest, reply: FastifyReply, file: StaticFile) => {
     reply.headers({ ...pageHeaders, vary: 'Accept-Encoding' });
@@ -104,11 +98,12 @@ export function createExplorer(directory: string): Explorer {
     },
   };
   return {
-    mount(app) {
+    mount(app: FastifyInstance): void {
       for (const path of pagePaths) mountFile(app, path, page);
       mountFile(app, assetPath, asset);
     },
-    answerUnknown(request, reply) {
+    /** @returns the explorer's page for a browser at an unknown path, else undefined */
+    answerUnknown(request: FastifyRequest, reply: FastifyReply): Buffer | undefined {
       const { method, url, headers } = request;
       const isRead = method === 'GET' || method === 'HEAD';
       if (!isRead || otherPaths.test(url) || !headers.accept?.includes('text/html')) return;

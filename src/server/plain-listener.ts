@@ -22,20 +22,12 @@ export interface PlainListenerContext extends Omit<ListenerContext, 'certificate
   readonly hasProxyHeader: boolean;
 }
 
-export interface PlainListener {
-  /** @param socket paused, unread */
-  take(socket: Socket, permit: ConnectionPermit): void;
-  /** Closes idle connections. */
-  close(): void;
-}
-
 /** Enough to tell: no HTTP/1 method starts like this. */
 const http2Start = Buffer.from('PRI * HTTP/2.0');
 
-export function createPlainListener(
-  context: PlainListenerContext,
-  handle: RequestHandler,
-): PlainListener {
+export type PlainListener = ReturnType<typeof createPlainListener>;
+
+export function createPlainListener(context: PlainListenerContext, handle: RequestHandler) {
   const { surface, events, limits, hasProxyHeader } = context;
   const checked = rejectPlainClients(handle);
   const http1 = createServer(httpOptions(limits));
@@ -62,7 +54,8 @@ export function createPlainListener(
   }
 
   return {
-    take(socket, permit) {
+    /** @param socket paused, unread */
+    take(socket: Socket, permit: ConnectionPermit): void {
       let read: Buffer = Buffer.alloc(0);
       const timer = setTimeout(() => cut('timeout'), limits.headersTimeoutMs);
       const cut = (reason: 'timeout' | 'parse') => {
@@ -96,7 +89,8 @@ export function createPlainListener(
       });
       socket.on('data', onData).on('end', end).resume();
     },
-    close() {
+    /** Closes idle connections. */
+    close(): void {
       for (const socket of starting) socket.destroy();
       http1.close();
       http2.close();

@@ -3,30 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from '../queue/port.ts';
 import type { Store } from '../store/port.ts';
 
-export interface Readiness {
-  /** Names of the parts that are not ready; empty = ready. */
-  readonly missing: () => Promise<readonly string[]>;
-  /** Reports not ready from now on; resolves after the notice period. */
-  leave(noticeSeconds: number): Promise<void>;
-}
-
 /** The probe is unauthenticated, so its answers are cached. */
 const freshMs = 1_000;
+
+export type Readiness = ReturnType<typeof createReadiness>;
 
 /** @param queue and `store`: undefined if this process needs none. */
 export function createReadiness(
   queue: Pick<Queue, 'status'> | undefined,
   store: Pick<Store, 'ping'> | undefined,
-): Readiness {
+) {
   let isLeaving = false;
   const isStoreReady = createCached(async () => store === undefined || (await store.ping()));
   return {
+    /** Names of the parts that are not ready; empty = ready. */
     missing: async () => [
       ...(isLeaving ? ['running'] : []),
       ...(queue?.status().writable === false ? ['queue'] : []),
       ...((await isStoreReady()) ? [] : ['store']),
     ],
-    async leave(noticeSeconds) {
+    /** Reports not ready from now on; resolves after the notice period. */
+    async leave(noticeSeconds: number): Promise<void> {
       isLeaving = true;
       await sleep(noticeSeconds * 1000);
     },

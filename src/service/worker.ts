@@ -25,23 +25,13 @@ import type { HandedConnection } from '../workers/worker-process.ts';
 import * as remote from '../workers/remote-parts.ts';
 import { messageOf } from '../std/error-text.ts';
 
-export interface Worker {
-  /**
-   * Handles a connection accepted by the main process; undefined = it broke in transit.
-   * @param id its number in the main process
-   */
-  take({ id, kind }: HandedConnection, socket: Socket | undefined): void;
-  /** Resolves when the main process has ended or requests a stop. */
-  readonly ended: Promise<Ending>;
-}
-
 type Ending = 'asked' | 'orphaned';
 
 /**
  * @param stream to the main process.
  * @throws Error for the operator, also reported to the main process
  */
-export async function openWorker(stream: Duplex): Promise<Worker> {
+export async function openWorker(stream: Duplex) {
   let parts: WorkerParts | undefined;
   let seriesEpoch = 0;
   let isStopped = false;
@@ -72,8 +62,13 @@ export async function openWorker(stream: Duplex): Promise<Worker> {
   const noteEnd = createClosedBatcher((ids) => main.notify('connectionsEnded', ids));
   main.notify('ready');
   return {
+    /** Resolves when the main process has ended or requests a stop. */
     ended,
-    take({ id, kind }, socket) {
+    /**
+     * Handles a connection accepted by the main process; undefined = it broke in transit.
+     * @param id its number in the main process
+     */
+    take({ id, kind }: HandedConnection, socket: Socket | undefined): void {
       if (socket === undefined) return noteEnd(id);
       const permit = {
         closed: () => noteEnd(id),

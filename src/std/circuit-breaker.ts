@@ -4,18 +4,6 @@
  */
 import { AppError } from '../model/errors.ts';
 
-export interface CircuitBreaker {
-  /** @throws AppError `unavailable` while the circuit is open. */
-  check(): void;
-  /** Called when the server did not answer. */
-  trip(cause: unknown): void;
-  /** Called when the server answered another request. */
-  reached(): void;
-  isOpen(): boolean;
-  /** Stops probing; the state no longer changes by itself. */
-  close(): void;
-}
-
 export interface CircuitBreakerOptions {
   /** The server in error messages: `the directory`. */
   readonly what: string;
@@ -25,11 +13,9 @@ export interface CircuitBreakerOptions {
   readonly pauseMs: number;
 }
 
-export function createCircuitBreaker({
-  what,
-  probe,
-  pauseMs,
-}: CircuitBreakerOptions): CircuitBreaker {
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
+
+export function createCircuitBreaker({ what, probe, pauseMs }: CircuitBreakerOptions) {
   let failure: { readonly cause: unknown } | undefined;
   let isProbing = false;
   let isClosed = false;
@@ -52,19 +38,23 @@ export function createCircuitBreaker({
   };
 
   return {
-    check() {
+    /** @throws AppError `unavailable` while the circuit is open. */
+    check(): void {
       if (failure) throw unreachableError(what, failure.cause);
     },
-    trip(cause) {
+    /** Called when the server did not answer. */
+    trip(cause: unknown): void {
       if (failure) return;
       failure = { cause };
       void probeUntilAnswered();
     },
-    reached() {
+    /** Called when the server answered another request. */
+    reached(): void {
       failure = undefined;
     },
     isOpen: () => failure !== undefined,
-    close() {
+    /** Stops probing; the state no longer changes by itself. */
+    close(): void {
       isClosed = true;
     },
   };

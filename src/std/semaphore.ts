@@ -17,27 +17,14 @@ export interface SemaphoreOptions {
   readonly maxWaitMs?: number;
 }
 
-export interface Semaphore {
-  /**
-   * Resolves to a function that releases the place and may be called twice.
-   * @throws AppError `unavailable` without room or after `maxWaitMs`; the signal's reason once it
-   * aborts, unless the place was acquired before
-   */
-  acquire(account: string, signal?: AbortSignal): Promise<() => void>;
-  /** As `acquire`, for a place that is free; undefined if there is none. */
-  tryAcquire(account: string): (() => void) | undefined;
-  /** @throws AppError `unavailable` if `acquire` would throw it at once */
-  check(account: string): void;
-  held(): number;
-  waiting(): number;
-}
-
 interface Waiter {
   readonly account: string;
   begin(): void;
 }
 
-export function createSemaphore(options: SemaphoreOptions): Semaphore {
+export type Semaphore = ReturnType<typeof createSemaphore>;
+
+export function createSemaphore(options: SemaphoreOptions) {
   const { places, maxWaiting = 0, maxWaitMs } = options;
   const held = createShares(places);
   const waiting = createShares(maxWaiting);
@@ -113,12 +100,19 @@ export function createSemaphore(options: SemaphoreOptions): Semaphore {
   }
 
   return {
-    async acquire(account, signal) {
+    /**
+     * Resolves to a function that releases the place and may be called twice.
+     * @throws AppError `unavailable` without room or after `maxWaitMs`; the signal's reason once it
+     * aborts, unless the place was acquired before
+     */
+    async acquire(account: string, signal?: AbortSignal): Promise<() => void> {
       signal?.throwIfAborted();
       check(account);
       return held.hasRoom(account, 1) ? begin(account) : wait(account, signal);
     },
-    tryAcquire: (account) => (held.hasRoom(account, 1) ? begin(account) : undefined),
+    /** As `acquire`, for a place that is free; undefined if there is none. */
+    tryAcquire: (account: string) => (held.hasRoom(account, 1) ? begin(account) : undefined),
+    /** @throws AppError `unavailable` if `acquire` would throw it at once */
     check,
     held: () => held.held(),
     waiting: () => waiting.held(),

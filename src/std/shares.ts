@@ -4,18 +4,9 @@
  * are dynamic thresholds for shared buffers (Choudhury and Hahne, 1998) with a factor of one.
  */
 
-export interface Shares {
-  /** Whether the account may take this much more. */
-  hasRoom(account: string, amount: number): boolean;
-  /** Counts the amount even if `hasRoom` is false. */
-  take(account: string, amount: number): void;
-  /** Releases what was counted. */
-  give(account: string, amount: number): void;
-  heldBy(account: string): number;
-  held(): number;
-}
+export type Shares = ReturnType<typeof createShares>;
 
-export function createShares(total: number): Shares {
+export function createShares(total: number) {
   const amounts = new Map<string, number>();
   let held = 0;
   const heldBy = (account: string) => amounts.get(account) ?? 0;
@@ -26,9 +17,12 @@ export function createShares(total: number): Shares {
     else amounts.set(account, now);
   };
   return {
-    hasRoom: (account, amount) => heldBy(account) + amount <= total - held,
+    /** Whether the account may take this much more. */
+    hasRoom: (account: string, amount: number) => heldBy(account) + amount <= total - held,
+    /** Counts the amount even if `hasRoom` is false. */
     take,
-    give: (account, amount) => take(account, -amount),
+    /** Releases what was counted. */
+    give: (account: string, amount: number) => take(account, -amount),
     heldBy,
     held: () => held,
   };

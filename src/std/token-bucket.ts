@@ -6,19 +6,10 @@ export interface TokenBucketOptions {
   readonly perSecond: number;
 }
 
-export interface TokenBucket {
-  /** @returns false and takes nothing if less is available */
-  take(amount: number): boolean;
-  /** Takes the amount even if less is available; debt is limited to one burst. */
-  charge(amount: number): void;
-  isFull(): boolean;
-}
+export type TokenBucket = ReturnType<typeof createTokenBucket>;
 
 /** @param nowMs monotonic clock */
-export function createTokenBucket(
-  { burst, perSecond }: TokenBucketOptions,
-  nowMs: () => number,
-): TokenBucket {
+export function createTokenBucket({ burst, perSecond }: TokenBucketOptions, nowMs: () => number) {
   let level = burst;
   let atMs = nowMs();
   const refill = () => {
@@ -27,17 +18,19 @@ export function createTokenBucket(
     atMs = now;
   };
   return {
-    take(amount) {
+    /** @returns false and takes nothing if less is available */
+    take(amount: number): boolean {
       refill();
       if (level < amount) return false;
       level -= amount;
       return true;
     },
-    charge(amount) {
+    /** Takes the amount even if less is available; debt is limited to one burst. */
+    charge(amount: number): void {
       refill();
       level = Math.max(-burst, level - amount);
     },
-    isFull() {
+    isFull(): boolean {
       refill();
       return level >= burst;
     },

@@ -17,12 +17,7 @@ import {
 
 type WatchedStore = Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>;
 
-export interface DamageWatch {
-  /** Reports damage that the last call did not. @throws errors of the connection */
-  check(): Promise<void>;
-}
-
-export function createDamageWatch({ connection, placement, events }: WatchedStore): DamageWatch {
+export function createDamageWatch({ connection, placement, events }: WatchedStore) {
   let known = new Set<string>();
   const counted = new Map<string, number>();
 
@@ -50,19 +45,12 @@ export function createDamageWatch({ connection, placement, events }: WatchedStor
   }
 
   return {
-    async check() {
+    /** Reports damage that the last call did not. @throws errors of the connection */
+    async check(): Promise<void> {
       await checkDetached();
       if (placement.cluster === undefined) await checkErrors();
     },
   };
-}
-
-export interface Scrub {
-  /**
-   * Verifies the checksums of parts that are due, for about two seconds, unless the store is busy.
-   * All parts of the first call are due; later ones were just written and are due after `everyMs`.
-   */
-  run(isBusy: boolean): Promise<void>;
 }
 
 /** A fifth of the time between two rounds of housekeeping. */
@@ -77,7 +65,7 @@ export function createScrub(
   { connection, placement, events }: WatchedStore,
   everyMs: number,
   now: () => number,
-): Scrub {
+) {
   /** Unix ms of the last check, by path. */
   let checkedAt: Map<string, number> | undefined;
   const damaged = new Set<string>();
@@ -110,7 +98,12 @@ export function createScrub(
   }
 
   return {
-    async run(isBusy) {
+    /**
+     * Verifies the checksums of parts that are due, for about two seconds, unless the store is
+     * busy. All parts of the first call are due; later ones were just written and are due after
+     * `everyMs`.
+     */
+    async run(isBusy: boolean): Promise<void> {
       if (everyMs === 0 || placement.cluster !== undefined) return;
       const due = await findDue();
       if (!isBusy) {

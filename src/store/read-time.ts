@@ -32,15 +32,13 @@ export async function timed<Result>(
   }
 }
 
-export interface ReadTime {
-  /** The limits of the next statement. @throws AppError when no time is left */
-  left(): ReadLimits;
-}
+export type ReadTime = ReturnType<typeof startReadTime>;
 
-export function startReadTime(limits: ReadLimits): ReadTime {
+export function startReadTime(limits: ReadLimits) {
   const startedAt = performance.now();
   return {
-    left() {
+    /** The limits of the next statement. @throws AppError when no time is left */
+    left(): ReadLimits {
       const maxSeconds = limits.maxSeconds - secondsSince(startedAt);
       if (maxSeconds < 0.001) throw overLimit(undefined);
       return { ...limits, maxSeconds };

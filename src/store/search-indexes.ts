@@ -5,16 +5,6 @@
 import type { ClickHouseStore } from './clickhouse.ts';
 import { compileIndexDay, compileParts, type PartRow } from './sql/housekeeping.ts';
 
-export interface SearchIndexes {
-  /** Builds them for all parts that may lack them. */
-  build(): Promise<void>;
-  /**
-   * Builds them only once enough rows wait, and while the store is busy only for past days.
-   * @param rowsPerSecond rate of inserts
-   */
-  buildWhenQuiet(rowsPerSecond: number, isBusy: boolean): Promise<void>;
-}
-
 /** While rows arrive, fewer than this are searched as fast without indexes. */
 const worthIndexingRows = 500_000;
 
@@ -22,7 +12,7 @@ export function createSearchIndexes({
   connection,
   placement,
   events,
-}: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>): SearchIndexes {
+}: Pick<ClickHouseStore, 'connection' | 'placement' | 'events'>) {
   let indexedParts: ReadonlySet<string> = new Set();
 
   const partsOnDisk = () => connection.query<PartRow>('housekeeping', compileParts(placement));
@@ -45,8 +35,13 @@ export function createSearchIndexes({
   }
 
   return {
+    /** Builds them for all parts that may lack them. */
     build: async () => buildFor(await waitingParts()),
-    async buildWhenQuiet(rowsPerSecond, isBusy) {
+    /**
+     * Builds them only once enough rows wait, and while the store is busy only for past days.
+     * @param rowsPerSecond rate of inserts
+     */
+    async buildWhenQuiet(rowsPerSecond: number, isBusy: boolean): Promise<void> {
       const waiting = await waitingParts();
       const isWorth = rowsPerSecond === 0 || sumRows(waiting) >= worthIndexingRows;
       if (isBusy) await buildFor(ofPastDays(waiting));

@@ -25,12 +25,6 @@ interface IngestResponse {
   readonly retryAfterSeconds: number | undefined;
 }
 
-export interface IngestClient {
-  /** @param key for idempotency. @throws Error of the network, or after the timeout */
-  post(body: Uint8Array, key: string, timeoutMs: number): Promise<IngestResponse>;
-  close(): void;
-}
-
 export interface DeliveryContext {
   readonly client: IngestClient;
   readonly tally: Tally;
@@ -51,14 +45,17 @@ class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
 }
 
+export type IngestClient = ReturnType<typeof createIngestClient>;
+
 /** Keeps connections open until it is closed. */
-export function createIngestClient({ url, token, ca }: Target): IngestClient {
+export function createIngestClient({ url, token, ca }: Target) {
   const agent =
     url.protocol === 'https:'
       ? new HttpsAgent({ keepAlive: true, ca })
       : new HttpAgent({ keepAlive: true });
   return {
-    async post(body, key, timeoutMs) {
+    /** @param key for idempotency. @throws Error of the network, or after the timeout */
+    async post(body: Uint8Array, key: string, timeoutMs: number): Promise<IngestResponse> {
       const response = await sendRequest(url, {
         method: 'POST',
         agent,

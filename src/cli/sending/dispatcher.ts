@@ -14,18 +14,9 @@ interface Entry {
   isSettled: boolean;
 }
 
-export interface Dispatcher {
-  /** Aborted once a batch could not be delivered. */
-  readonly failed: AbortSignal;
-  /** Every event before this byte of the source is settled. */
-  settledOffset(): number;
-  /** Resolves once the batch is in flight, or after `stop`. @throws an earlier batch's failure */
-  send(batch: Batch): Promise<void>;
-  /** Resolves once nothing is in flight. @throws a batch's failure */
-  settle(): Promise<void>;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
-export function createDispatcher({ deliver, maxInFlight, stop }: DispatcherOptions): Dispatcher {
+export function createDispatcher({ deliver, maxInFlight, stop }: DispatcherOptions) {
   const inFlight = new Set<Promise<void>>();
   /** In the order of sending, from the first that is not settled. */
   const entries: Entry[] = [];
@@ -45,9 +36,12 @@ export function createDispatcher({ deliver, maxInFlight, stop }: DispatcherOptio
   }
 
   return {
+    /** Aborted once a batch could not be delivered. */
     failed: failed.signal,
+    /** Every event before this byte of the source is settled. */
     settledOffset: () => settledOffset,
-    async send(batch) {
+    /** Resolves once the batch is in flight, or after `stop`. @throws an earlier batch's failure */
+    async send(batch: Batch): Promise<void> {
       if (batch.isOrdered) await ordered;
       while (inFlight.size >= maxInFlight) await Promise.race(inFlight);
       failed.signal.throwIfAborted();
@@ -58,7 +52,8 @@ export function createDispatcher({ deliver, maxInFlight, stop }: DispatcherOptio
       inFlight.add(running);
       if (batch.isOrdered) ordered = running;
     },
-    async settle() {
+    /** Resolves once nothing is in flight. @throws a batch's failure */
+    async settle(): Promise<void> {
       await Promise.all(inFlight);
       failed.signal.throwIfAborted();
     },

@@ -2,13 +2,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { escapeControls, type Terminal } from '../terminal.ts';
 
-export interface ProgressLine {
-  /** Prints a sentence above the line. */
-  note(text: string): void;
-  /** Stops the timer and erases the line. */
-  close(): void;
-}
-
 export interface ProgressOptions {
   readonly text: () => string;
   /** Called at each interval, shown or not. */
@@ -35,10 +28,7 @@ const intervalMs = 200;
 const eraseLine = '\r\u001b[K';
 
 /** Draws the line until it is closed. */
-export function openProgressLine(
-  terminal: Terminal,
-  { text, tick, isShown }: ProgressOptions,
-): ProgressLine {
+export function openProgressLine(terminal: Terminal, { text, tick, isShown }: ProgressOptions) {
   const { writeError } = terminal;
   const draw = () => {
     tick();
@@ -49,8 +39,11 @@ export function openProgressLine(
   };
   const timer = setInterval(draw, intervalMs);
   return {
-    note: (sentence) => writeError(`${isShown ? eraseLine : ''}${escapeControls(sentence)}\n`),
-    close() {
+    /** Prints a sentence above the line. */
+    note: (sentence: string) =>
+      writeError(`${isShown ? eraseLine : ''}${escapeControls(sentence)}\n`),
+    /** Stops the timer and erases the line. */
+    close(): void {
       clearInterval(timer);
       if (isShown) writeError(eraseLine);
     },

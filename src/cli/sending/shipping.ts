@@ -3,7 +3,7 @@ import { toError } from '../../std/error-text.ts';
 import type { Target } from '../connection.ts';
 import { CommandError, exitCodes, type Terminal, toSafeJson } from '../terminal.ts';
 import { createIngestClient, deliver, type DeliveryContext } from './delivery.ts';
-import { createDispatcher, type Dispatcher } from './dispatcher.ts';
+import { createDispatcher } from './dispatcher.ts';
 import {
   openProgressLine,
   type SendProgress,
@@ -29,22 +29,15 @@ export interface ShippingOptions {
   readonly resumeHint: string;
 }
 
-export interface Shipping {
-  readonly tally: Tally;
-  openDispatcher(keyOf: DeliveryContext['keyOf']): Dispatcher;
-  /** @param origin precedes line numbers in reports from now on, such as the name of a file. */
-  begin(origin: string): void;
-  /** Waits for the work and prints the summary. @throws CommandError unless all was accepted */
-  conclude(work: Promise<void>): Promise<void>;
-}
-
 const maxInFlight = 4;
+
+export type Shipping = ReturnType<typeof openShipping>;
 
 export function openShipping(
   terminal: Terminal,
   target: Target,
   { flags, toLine, resumeHint }: ShippingOptions,
-): Shipping {
+) {
   const client = createIngestClient(target);
   const tally = new Tally();
   const startedAt = performance.now();
@@ -72,11 +65,12 @@ export function openShipping(
 
   return {
     tally,
-    begin(next) {
+    /** @param origin precedes line numbers in reports from now on, such as the name of a file. */
+    begin(next: string): void {
       reportNews();
       origin = next;
     },
-    openDispatcher: (keyOf) => {
+    openDispatcher: (keyOf: DeliveryContext['keyOf']) => {
       const stop = new AbortController();
       const context: DeliveryContext = {
         client,
@@ -94,7 +88,8 @@ export function openShipping(
       dispatcher.failed.addEventListener('abort', () => stop.abort(), { once: true });
       return dispatcher;
     },
-    async conclude(work) {
+    /** Waits for the work and prints the summary. @throws CommandError unless all was accepted */
+    async conclude(work: Promise<void>): Promise<void> {
       const failure = await work.then(() => undefined, toError);
       client.close();
       reportNews();

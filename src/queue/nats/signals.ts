@@ -8,21 +8,13 @@ import { randomBase32 } from '../../std/random-id.ts';
 import type { Bucket } from './bucket.ts';
 import type { NatsLink } from './connection.ts';
 
-export interface SeriesSignal {
-  /** Calls the listeners of this process at once. @throws AppError `unavailable` */
-  raise(): Promise<void>;
-  listen(listener: () => void): void;
-  /** Reads whether it was raised since the last read. @throws AppError `unavailable` */
-  poll(): Promise<void>;
-}
-
 const seriesKey = 'series';
 
 /** `poll` covers signals sent while disconnected; the first one may report an old signal. */
 export function createSeriesSignal(
   { connection }: Pick<NatsLink, 'connection'>,
   signals: Pick<Bucket, 'get' | 'put' | 'subject'>,
-): SeriesSignal {
+) {
   const listeners: (() => void)[] = [];
   /** Random values, so that a signal that arrives twice is reported once. */
   let lastSignal = '';
@@ -41,13 +33,15 @@ export function createSeriesSignal(
   });
 
   return {
-    async raise() {
+    /** Calls the listeners of this process at once. @throws AppError `unavailable` */
+    async raise(): Promise<void> {
       const value = randomBase32(26);
       signal(value);
       await signals.put(seriesKey, Buffer.from(value));
     },
-    listen: (listener) => void listeners.push(listener),
-    async poll() {
+    listen: (listener: () => void) => void listeners.push(listener),
+    /** Reads whether it was raised since the last read. @throws AppError `unavailable` */
+    async poll(): Promise<void> {
       const entry = await signals.get(seriesKey);
       // Compared by value: revisions start over when the bucket is created again.
       const value = entry?.value.toString() ?? '';

@@ -19,11 +19,7 @@ const pauseMs = 60_000;
 /** From the start of a pause to the next: each cancels the merges that run. */
 const pauseEveryMs = 300_000;
 
-export interface MergePause {
-  /** From the fourth large insert of a series, stops merges for a hundred inserts or a minute. */
-  beforeInsert(bytes: number): Promise<void>;
-  close(): void;
-}
+export type MergePause = ReturnType<typeof createMergePause>;
 
 export interface MergedTable {
   readonly placement: Placement;
@@ -36,7 +32,7 @@ export function createMergePause(
   connection: Pick<Connection, 'execute' | 'query'>,
   { placement, table }: MergedTable,
   now: () => number = () => performance.now(),
-): MergePause {
+) {
   let largeInserts = 0;
   let insertsOfPause = 0;
   let pauseUntil = 0;
@@ -88,7 +84,8 @@ export function createMergePause(
   }
 
   return {
-    async beforeInsert(bytes) {
+    /** From the fourth large insert of a series, stops merges for a hundred inserts or a minute. */
+    async beforeInsert(bytes: number): Promise<void> {
       if (bytes >= largeBytes) {
         largeInserts++;
         resumeWhenQuiet();

@@ -22,19 +22,15 @@ const maxRows = 50_000;
 /** Masked texts; the rarer ones are not returned. */
 const maxGroups = 5_000;
 
-interface SampledMessageReader {
-  read(plan: HistogramPlan, context: QueryContext): Promise<MessagesResult>;
-}
-
 /** @param histogram counts the logs of a plan */
 export function createMessageReader(
   { connection, database, limits }: ReaderParts,
   histogram: (plan: HistogramPlan, context: QueryContext) => Promise<HistogramResult>,
-): SampledMessageReader {
+) {
   const table = tableName(database, 'logs');
 
   return {
-    async read(plan, context) {
+    async read(plan: HistogramPlan, context: QueryContext): Promise<MessagesResult> {
       const time = startReadTime(limits);
       const sampledOf = (rows: readonly MessageGroupRow[]) => [Number(rows[0]?.at(-1) ?? 0)];
       const { samples, result } = await readSamples([plan], {
