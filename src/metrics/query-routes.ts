@@ -14,7 +14,6 @@ import { type ReadContextSource, readableStreams, readContext } from '../model/r
 import type { QueryTimes } from '../promql/evaluation.ts';
 import { prettyExpr } from '../promql/parser/print.ts';
 import { syntaxJson } from '../promql/parser/syntax-json.ts';
-import { withQuery } from '../std/parse-query.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
 import { success } from './responses.ts';
@@ -27,6 +26,7 @@ import {
   expressionQuery,
   instantQuery,
   rangeQuery,
+  withMetricQuery,
 } from './requests.ts';
 
 export interface QueryParts extends ReadContextSource {
@@ -54,7 +54,7 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       operationId: 'Query',
       summary: 'PromQL at one time',
       response: jsonResponse(queryResponse),
-      ...withQuery(instantQuery, (query, request: ReadRequest) => {
+      ...withMetricQuery(instantQuery, (query, request: ReadRequest) => {
         const timeMs = Number(query.time ?? BigInt(parts.now()));
         const times = { startMs: timeMs, endMs: timeMs, stepMs: 0 };
         return run(withoutRollup(query), times, request);
@@ -65,7 +65,7 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       operationId: 'QueryRange',
       summary: 'PromQL over a range of times',
       response: jsonResponse(queryResponse),
-      ...withQuery(rangeQuery, (query, request: ReadRequest) =>
+      ...withMetricQuery(rangeQuery, (query, request: ReadRequest) =>
         run(query, rangeTimes(query), request),
       ),
     },
@@ -74,7 +74,9 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       operationId: 'FormatQuery',
       summary: 'PromQL in a standard layout',
       response: jsonResponse(z.object({ status: z.literal('success'), data: z.string() })),
-      ...withQuery(expressionQuery, async ({ query }) => success(prettyExpr(parsePromql(query)))),
+      ...withMetricQuery(expressionQuery, async ({ query }) =>
+        success(prettyExpr(parsePromql(query))),
+      ),
     },
     {
       path: 'parse_query',
@@ -83,7 +85,9 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       response: jsonResponse(
         z.object({ status: z.literal('success'), data: z.record(z.string(), z.unknown()) }),
       ),
-      ...withQuery(expressionQuery, async ({ query }) => success(syntaxJson(parsePromql(query)))),
+      ...withMetricQuery(expressionQuery, async ({ query }) =>
+        success(syntaxJson(parsePromql(query))),
+      ),
     },
   ];
 }

@@ -1,7 +1,13 @@
 /** Times and label names of Prometheus' API. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { parseMetricTime, unescapeLabelName } from './requests.ts';
+import {
+  instantQuery,
+  parseMetricTime,
+  seriesQuery,
+  unescapeLabelName,
+  withMetricQuery,
+} from './requests.ts';
 
 const times: readonly (readonly [string, bigint | undefined])[] = [
   ['0', 0n],
@@ -36,6 +42,25 @@ suite('times', () => {
   for (const [text, expected] of times) {
     test(JSON.stringify(text), () => assert.equal(parseMetricTime(text), expected));
   }
+});
+
+suite('empty values', () => {
+  const read = (schema: typeof instantQuery | typeof seriesQuery, search: string) =>
+    withMetricQuery(schema, async (query) => query).read({ search: new URLSearchParams(search) });
+
+  test('are absent ones', async () => {
+    const options = 'time=&timeout=&limit=&lookback_delta=&stats=';
+    assert.deepEqual(await read(instantQuery, `query=up&${options}`), { query: 'up' });
+  });
+
+  test('are faults of an expression, a selector and a stream', async () => {
+    assert.deepEqual(await read(instantQuery, 'query='), { query: '' });
+    assert.deepEqual(await read(seriesQuery, 'match[]='), { 'match[]': [''] });
+    await assert.rejects(
+      read(instantQuery, 'query=up&streamId='),
+      /streamId "": it must be a UUID/,
+    );
+  });
 });
 
 const names: readonly (readonly [string, string])[] = [

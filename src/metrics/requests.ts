@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { parseRfc3339 } from '../codec/event-time.ts';
 import { parseDuration } from '../promql/parser/numbers.ts';
-import { integer, list, parsed, uuid } from '../std/parse-query.ts';
+import { integer, list, parsed, uuid, withQuery } from '../std/parse-query.ts';
 
 /** Unix ms. */
 function requiredTime(description: string) {
@@ -106,6 +106,24 @@ export const labelParams = z.object({
     example: '__name__',
   }),
 });
+
+/** Of these an empty value is a fault; of others it is an absent one, as with Prometheus. */
+const neverEmpty: readonly string[] = ['query', 'streamId'];
+
+/** Like `withQuery`, for parameters of Prometheus' API. */
+export const withMetricQuery: typeof withQuery = (query, read) => {
+  const route = withQuery(query, read);
+  return {
+    ...route,
+    read: async (request) => {
+      for (const name of new Set(request.search.keys())) {
+        if (name.endsWith('[]') || neverEmpty.includes(name)) continue;
+        request.search.delete(name, '');
+      }
+      return route.read(request);
+    },
+  };
+};
 
 export type SeriesQuery = z.output<typeof seriesQuery>;
 export type MetadataQuery = z.output<typeof metadataQuery>;

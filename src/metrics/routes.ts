@@ -14,7 +14,6 @@ import {
   type ReadRoute,
 } from '../model/read-route.ts';
 import { type ReadContextSource, readContext } from '../model/readable-streams.ts';
-import { withQuery } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
 import {
   cutTo,
@@ -44,6 +43,7 @@ import {
   noQuery,
   seriesQuery,
   unescapeLabelName,
+  withMetricQuery,
 } from './requests.ts';
 import { createRuleRoutes } from './rule-routes.ts';
 import { createStatusRoutes } from './status-routes.ts';
@@ -119,7 +119,7 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
       operationId: 'LabelNames',
       summary: 'Names of labels',
       response: jsonResponse(namesResponse),
-      ...withQuery(seriesQuery, async (query, { accountId, disconnected }: ReadRequest) => {
+      ...withMetricQuery(seriesQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planSeries(await readContext(parts, accountId), query, limits);
         return cutTo(await store.labelNames(plan, disconnected), query.limit, maxReadSeries);
       }),
@@ -131,19 +131,26 @@ function labelRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly R
       summary: 'Values of a label',
       params: labelParams,
       response: jsonResponse(namesResponse),
-      ...withQuery(seriesQuery, async (query, { accountId, params, disconnected }: ReadRequest) => {
-        const name = unescapeLabelName(params['name'] ?? '');
-        if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
-        const plan = planSeries(await readContext(parts, accountId), query, limits);
-        return cutTo(await store.labelValues(plan, name, disconnected), query.limit, maxReadSeries);
-      }),
+      ...withMetricQuery(
+        seriesQuery,
+        async (query, { accountId, params, disconnected }: ReadRequest) => {
+          const name = unescapeLabelName(params['name'] ?? '');
+          if (name === '') throw new AppError('malformed', 'cannot list values: no label is named');
+          const plan = planSeries(await readContext(parts, accountId), query, limits);
+          return cutTo(
+            await store.labelValues(plan, name, disconnected),
+            query.limit,
+            maxReadSeries,
+          );
+        },
+      ),
     }),
     ...getAndPost({
       path: 'series',
       operationId: 'Series',
       summary: 'Label sets of series',
       response: jsonResponse(seriesResponse),
-      ...withQuery(seriesQuery, async (query, { accountId, disconnected }: ReadRequest) => {
+      ...withMetricQuery(seriesQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         if (query['match[]'] === undefined) {
           throw new AppError('malformed', 'cannot answer without parameter match[]', {
             parameter: 'match[]',
@@ -167,7 +174,7 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
       operationId: 'getMetricMetadata',
       summary: 'Type, help and unit of metrics',
       response: jsonResponse(metadataResponse),
-      ...withQuery(metadataQuery, async (query, { accountId, disconnected }: ReadRequest) => {
+      ...withMetricQuery(metadataQuery, async (query, { accountId, disconnected }: ReadRequest) => {
         const plan = planMetadata(await readContext(parts, accountId), query, limits);
         const requested = { limit: query.limit, perMetric: query.limit_per_metric };
         return toMetadata(
@@ -182,10 +189,13 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
       operationId: 'Exemplars',
       summary: 'Exemplars of the series that an expression selects',
       response: jsonResponse(exemplarsResponse),
-      ...withQuery(exemplarsQuery, async (query, { accountId, disconnected }: ReadRequest) => {
-        const plan = planExemplars(await readContext(parts, accountId), query, limits);
-        return toExemplars(plan === undefined ? [] : await store.exemplars(plan, disconnected));
-      }),
+      ...withMetricQuery(
+        exemplarsQuery,
+        async (query, { accountId, disconnected }: ReadRequest) => {
+          const plan = planExemplars(await readContext(parts, accountId), query, limits);
+          return toExemplars(plan === undefined ? [] : await store.exemplars(plan, disconnected));
+        },
+      ),
     }),
   ];
 }

@@ -18,9 +18,9 @@ import {
 } from '../model/rules.ts';
 import { matches } from '../promql/matchers.ts';
 import { formatDuration } from '../promql/parser/numbers.ts';
-import { list, withQuery } from '../std/parse-query.ts';
+import { list } from '../std/parse-query.ts';
 import { success } from './responses.ts';
-import { noQuery } from './requests.ts';
+import { noQuery, withMetricQuery } from './requests.ts';
 import { parsePromql } from './parse-promql.ts';
 
 type RuleRoute = Pick<
@@ -113,7 +113,7 @@ export function createRuleRoutes({
       operationId: 'getRules',
       summary: 'Rule groups with the state of their rules',
       response: envelope(z.object({ groups: z.array(group) })),
-      ...withQuery(rulesQuery, async (query, { accountId }: ReadRequest) => {
+      ...withMetricQuery(rulesQuery, async (query, { accountId }: ReadRequest) => {
         const stored = await rules.listRuleGroups(accountId);
         return success({ groups: toGroups(stored, query) });
       }),
@@ -123,7 +123,7 @@ export function createRuleRoutes({
       operationId: 'getAlerts',
       summary: 'Pending and firing alerts',
       response: envelope(z.object({ alerts: z.array(alert) })),
-      ...withQuery(noQuery, async (_query, { accountId }: ReadRequest) => {
+      ...withMetricQuery(noQuery, async (_query, { accountId }: ReadRequest) => {
         const stored = await rules.listRuleGroups(accountId);
         const states = stored.flatMap(({ state }) => (state === undefined ? [] : [state]));
         const alerts = states.flatMap((state) => [

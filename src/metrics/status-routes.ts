@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
 import { type ReadContextSource, readContext } from '../model/readable-streams.ts';
-import { withQuery } from '../std/parse-query.ts';
 import type { Store } from '../store/port.ts';
 import { success } from './responses.ts';
 import { type MetricsLimits, planSeries } from './plan.ts';
-import { noQuery, statusQuery } from './requests.ts';
+import { noQuery, statusQuery, withMetricQuery } from './requests.ts';
 import { toTsdbStatus, tsdbStatus } from './tsdb-status.ts';
 
 /** Clients derive features from the version: queries, labels and selectors as in Prometheus 3. */
@@ -100,7 +99,7 @@ export function createStatusRoutes(
       operationId: 'getTsdbStatus',
       summary: 'Numbers of series and of label values today',
       response: answerOf(tsdbStatus),
-      ...withQuery(
+      ...withMetricQuery(
         statusQuery,
         async ({ limit = 10 }, { accountId, disconnected }: ReadRequest) => {
           const context = await readContext(parts, accountId);
