@@ -180,7 +180,7 @@ test('finds labels that are sent again right after a deletion', async () => {
 test('a series of large inserts pauses merges of samples', { skip: onCluster }, async () => {
   const only = stream(1);
   await fill(only, [0, 0]);
-  const metadata = [{ name: 'm', help: 'x'.repeat(16 * 2 ** 20) }];
+  const metadata = [{ name: 'm', help: 'x'.repeat(8 * 2 ** 20) }];
   const options = { owner: ownerOf(only), receivedAtNanos: receiptOf(0), metadata };
   const large = metricBatch([], options);
   for (let inserts = 0; inserts < 4; inserts++) {

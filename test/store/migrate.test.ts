@@ -11,6 +11,7 @@ import { createSearchIndexes } from '../../src/store/search-indexes.ts';
 import { type EngineStore, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
 import { stampedBatch } from './log-row-fixture.ts';
+import { metricBatch } from './metric-fixture.ts';
 
 let engine: EngineStore;
 before(async () => {
@@ -32,7 +33,7 @@ test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
   assert.deepEqual(
     await migrate(engine.store.connection, target, 'alone'),
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
   );
 });
 
@@ -183,6 +184,41 @@ async function hashOfLabels(): Promise<string> {
   assert.equal(rows[0]![1], '40000');
   return rows[0]![0];
 }
+
+test('samples of both layouts are read and merged alike', { skip: onCluster }, async () => {
+  await run(`ALTER TABLE weir.samples
+    MODIFY COLUMN AccountId LowCardinality(String) CODEC(LZ4),
+    MODIFY COLUMN StreamId LowCardinality(String) CODEC(LZ4),
+    MODIFY COLUMN UnixMilli Int64 CODEC(Delta(8), T64, ZSTD(1)),
+    MODIFY COLUMN ReceivedAt DateTime('UTC') CODEC(Delta(4), ZSTD(1))`);
+  await insertSamples(0);
+  await migrateTo('011_samples.sql');
+  await insertSamples(10_000);
+  const expected = await readSamples();
+  assert.equal(expected.length, 1);
+  assert.deepEqual(expected[0]!.slice(0, 2), ['20000', '299985000']);
+
+  await run('OPTIMIZE TABLE weir.samples FINAL');
+  assert.deepEqual(await readSamples(), expected);
+});
+
+async function insertSamples(from: number): Promise<void> {
+  const samples = Array.from({ length: 10_000 }, (_, i) => {
+    const timeMs = 1_780_000_000_000 + (from + i) * 15_000;
+    return [timeMs, 1.5 * (from + i)] as const;
+  });
+  const receivedAtNanos = BigInt(Date.UTC(2026, 4, 5)) * 1_000_000n;
+  const batch = metricBatch([{ name: 'm', samples }], { owner, receivedAtNanos });
+  await engine.store.insert('metrics/1', [batch], 'all', localToken);
+}
+
+/** Number, sum of values, and hash of all columns. */
+const readSamples = () =>
+  engine.store.connection.query<[string, string, string]>('housekeeping', {
+    sql: `SELECT toString(count()), toString(sum(Value)), toString(sum(cityHash64(*)))
+          FROM weir.samples FINAL`,
+    params: {},
+  });
 
 test('a table of an earlier version gets small granules, and keeps its rows and indexes', {
   skip: onCluster,

@@ -7,8 +7,8 @@ import type { Connection } from '../connection.ts';
 import { compileCountMutations, compileMerges } from '../sql/housekeeping.ts';
 import type { Placement } from '../sql/tables.ts';
 
-/** Payload bytes of an insert under a heavy load. */
-const largeBytes = 16 * 2 ** 20;
+/** Payload bytes of an insert under a heavy load: some 50,000 logs, or 250,000 samples. */
+const largeBytes = { logs: 16 * 2 ** 20, samples: 8 * 2 ** 20 };
 /** Large inserts in a row that make a series; senders that flush at times cause fewer. */
 const seriesInserts = 4;
 /** Without a large insert the series ends. Longer than most inserts under a heavy load. */
@@ -24,7 +24,7 @@ export type MergePause = ReturnType<typeof createMergePause>;
 export interface MergedTable {
   readonly placement: Placement;
   /** One with most of the rows. */
-  readonly table: 'logs' | 'samples';
+  readonly table: keyof typeof largeBytes;
 }
 
 /** Only for an engine without other writers: it starts with merges, and ends with this process. */
@@ -86,7 +86,7 @@ export function createMergePause(
   return {
     /** From the fourth large insert of a series, stops merges for a hundred inserts or a minute. */
     async beforeInsert(bytes: number): Promise<void> {
-      if (bytes >= largeBytes) {
+      if (bytes >= largeBytes[table]) {
         largeInserts++;
         resumeWhenQuiet();
       }
