@@ -175,9 +175,8 @@ export const ruleRoutes: readonly DefinedRoute[] = [
         body.sinceTime === undefined ? untilMs - 86_400_000 : Date.parse(body.sinceTime);
       if (sinceMs > untilMs) {
         const since = new Date(sinceMs).toISOString();
-        throw new AppError('malformed', `sinceTime ${since} is after untilTime`, {
-          parameter: 'sinceTime',
-        });
+        const message = `cannot preview backwards: sinceTime ${since} is after untilTime`;
+        throw new AppError('malformed', message, { parameter: 'sinceTime' });
       }
       const answer: z.output<typeof previewAnswer> = { alerts: [], groups: [] };
       for (const group of readRuleFile(body.rules, ruleOptions)) {

@@ -87,6 +87,14 @@ groups:
     const { page, close } = await explorer.open('/alerts');
     await page.getByRole('link', { name: 'JobsFailing' }).waitFor();
     await page.getByText('3 of <b>backup').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const title = page.getByRole('rowheader', { name: 'JobsFailing' });
+    const [name, labels] = await Promise.all([
+      title.getByRole('link').boundingBox(),
+      title.getByText('job=').boundingBox(),
+    ]);
+    assert.ok(name && labels && labels.y >= name.y + name.height / 2, 'labels are below the name');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: 'JobsFailing' }).click();
     await page.getByLabel('Time range').selectOption('1h');
     const rows = page.getByRole('list', { name: 'Alerts over time' }).getByRole('listitem');

@@ -52,14 +52,14 @@ const columns: readonly Column<Alert>[] = [
     cell: ({ labels }) => {
       const { name, labels: others } = named(labels);
       return (
-        <>
+        <div className={styles.title}>
           <Link href={`/alerts?${new URLSearchParams({ tab: 'history', alert: name }).toString()}`}>
             <LogText text={name} />
           </Link>
           <div className={styles.labels}>
             <LogText text={others.map(([label, value]) => `${label}="${value}"`).join(' ')} />
           </div>
-        </>
+        </div>
       );
     },
   },

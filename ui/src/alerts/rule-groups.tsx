@@ -103,10 +103,10 @@ const columns: readonly Column<Rule>[] = [
   {
     header: 'Rule',
     cell: ({ name, type }) => (
-      <>
+      <div className={styles.title}>
         <LogText text={name} />
         {type === 'recording' && <div className={styles.quiet}>records this metric</div>}
-      </>
+      </div>
     ),
   },
   {
