@@ -6,6 +6,7 @@ import { createStyle } from '../terminal.ts';
 import { barSetOf, toBar, toSparkline, toStackedBar } from './bars.ts';
 import { facetsText } from './facets.ts';
 import { histogramText } from './histogram.ts';
+import { statsText } from './stats.ts';
 import { traceText } from './trace.ts';
 
 const plain: Parameters<typeof histogramText>[1] = {
@@ -122,6 +123,19 @@ test('draws the services of a trace over its time', () => {
       'edge          ████████████  1 s, 2 logs\n',
       'shop                ██████  500 ms, 2 logs, 1 error\n',
       '(no service)           ▌    0 µs, 1 log\n',
+    ].join(''),
+  );
+});
+
+test('pads columns of statistics to 40 characters, and shows longer values as a whole', () => {
+  const row = (service: string) => ({ time: '', by: { service }, values: { count: 12 } });
+  const rows = [row('s'.repeat(50)), row('shop')];
+  assert.equal(
+    statsText({ exact: true, rows }, true, 'utc'),
+    [
+      `service${' '.repeat(33)}  count\n`,
+      `${'s'.repeat(50)}     12\n`,
+      `shop${' '.repeat(36)}     12\n`,
     ].join(''),
   );
 });

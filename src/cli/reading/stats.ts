@@ -92,6 +92,9 @@ function toGroupFieldNames(text: string): string {
   return joinNames(splitNames(text).map(toGroupFieldName));
 }
 
+/** A longer value moves the rest of its line, not that of all lines. */
+const maxPaddedWidth = 40;
+
 /** Groups to the left, numbers to the right. @param isWhole of one value over the range */
 export function statsText({ rows }: Stats, isWhole: boolean, zone: Zone): string {
   const [first] = rows;
@@ -107,7 +110,10 @@ export function statsText({ rows }: Stats, isWhole: boolean, zone: Zone): string
       ...names.map((name) => numberText(values[name] ?? null)),
     ]),
   ].map((cells) => cells.map(escapeControls));
-  const widths = table[0]!.map((_, i) => Math.max(...table.map((cells) => cells[i]!.length)));
+  const widths = table[0]!.map((_, i) => {
+    const width = Math.max(...table.map((cells) => cells[i]!.length));
+    return i < texts.length ? Math.min(width, maxPaddedWidth) : width;
+  });
   const lines = table.map((cells) =>
     cells.map((cell, i) =>
       i < texts.length ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!),
