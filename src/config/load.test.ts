@@ -56,6 +56,7 @@ test('lists every fault with the name under which the value was set', () => {
         for (const part of ['"stray"', 'WEIR_LOG_LEVEL', 'loud', 'WEIR_INGST_PORT']) {
           assert.ok(text.includes(part), `${part} in ${text}`);
         }
+        assert.match(text, /cannot use --dta: .* weir serve --help lists them/);
         return !text.includes('OTHER');
       },
     );

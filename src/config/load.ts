@@ -106,12 +106,13 @@ function reportUnknown(
 ): void {
   const knownFlags = new Set(['--config', ...settings.map((setting) => setting.flag)]);
   const knownNames = new Set(settings.map((setting) => setting.environment).concat(otherNames));
+  const fault = 'there is no such setting; weir serve --help lists them';
   for (const flag of flags.keys()) {
-    if (!knownFlags.has(flag)) faults.push(`cannot use ${flag}: there is no such setting`);
+    if (!knownFlags.has(flag)) faults.push(`cannot use ${flag}: ${fault}`);
   }
   for (const name of Object.keys(environment)) {
     if (name.startsWith('WEIR_') && !knownNames.has(name)) {
-      faults.push(`cannot use ${name}: there is no such setting`);
+      faults.push(`cannot use ${name}: ${fault}`);
     }
   }
 }
