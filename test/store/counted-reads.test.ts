@@ -289,7 +289,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
       const minLogsPerCount = byStep((step) => (step < shortest ? 5_000 : minLogs));
       const own = createCountedReads(reader, { ...eager, minLogsPerCount, fewCounts });
       let answered = 0;
-      for (const plan of fc.sample(facetsArbitrary, { numRuns: 30, seed: 11 })) {
+      for (const plan of fc.sample(facetsArbitrary, { numRuns: 15, seed: 11 })) {
         const filter = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
         await own.facets({ ...plan, filter }, context);
         await delay(10);

@@ -194,7 +194,7 @@ test('list, histogram, facets, tail and export agree with the array for any filt
         buckets,
       ),
     ),
-    { numRuns: runs(40) },
+    { numRuns: runs(30) },
   );
 });
 
@@ -248,7 +248,7 @@ test('list, histogram, facets, tail and export agree with the array for any quer
       const expected = stored.filter((log) => matches(filter, log) && matchesQuery(query, log));
       return agree(withQuery(filter, parseLogQuery(printQuery(query))!, streams), expected, 40);
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(30) },
   );
 });
 
@@ -327,7 +327,7 @@ test('fields and values are those of the newest logs, exact where these are all'
         ]);
       },
     ),
-    { numRuns: runs(40) },
+    { numRuns: runs(30) },
   );
 });
 
@@ -408,7 +408,7 @@ test('statistics agree with the array for any plan', async () => {
         }
       }
     }),
-    { numRuns: runs(150) },
+    { numRuns: runs(100) },
   );
 });
 

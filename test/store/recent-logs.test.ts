@@ -27,7 +27,7 @@ import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixtu
 import { everyLog } from './read-oracle.ts';
 
 const seed = Number(process.env['RECENT_SEED'] ?? 1);
-const steps = Number(process.env['RECENT_STEPS'] ?? 120);
+const steps = Number(process.env['RECENT_STEPS'] ?? 80);
 const startNanos = BigInt(Date.now()) * 1_000_000n;
 const second = 1_000_000_000n;
 
