@@ -17,7 +17,7 @@ export interface QueryInStreams extends Query {
   readonly lookbackMs?: number | undefined;
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  /** Absent = nobody disconnects. */
+  /** The query ends when this reader disconnects; absent for rules, which have no reader. */
   readonly caller?: Pick<ReadCaller, 'disconnected'>;
   /** Whether the answer counts samples per step; absent = not. */
   readonly countsLooks?: boolean;

@@ -2,21 +2,10 @@
  * The store on ClickHouse: the embedded engine, a server or a cluster. Executes the statements of
  * sql/ and translates their errors.
  */
-import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
-import {
-  compileDurability,
-  compileTableEngines,
-  compileTierChanges,
-  compileTiers,
-  missingDurability,
-  type StorageTiers,
-  type TableRow,
-  type TiersRow,
-} from './sql/table-settings.ts';
-import { type Placement, storedTables } from './sql/tables.ts';
 import { ClickHouseError } from '@clickhouse/client';
 import type { Instruments } from '../telemetry/instruments.ts';
 import { createStoreEvents, type StoreEvents } from '../telemetry/store-events.ts';
+import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';
 import { countDefaults } from './counts/count-steps.ts';
 import { createCountedReads } from './counts/counted-reads.ts';
 import { trackChanges } from './counts/table-changes.ts';
@@ -35,6 +24,17 @@ import { createRowSpreads } from './pages/row-spread.ts';
 import { checkServer, explain } from './server-check.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import { type ReadLimits, statement } from './sql/statement.ts';
+import {
+  compileDurability,
+  compileTableEngines,
+  compileTierChanges,
+  compileTiers,
+  missingDurability,
+  type StorageTiers,
+  type TableRow,
+  type TiersRow,
+} from './sql/table-settings.ts';
+import { type Placement, storedTables } from './sql/tables.ts';
 import { assertNoTableLost, noteTables } from './table-inventory.ts';
 import { createWriter } from './writer.ts';
 

@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { ListPlan } from '../../model/plan.ts';
 import { stampedBatch } from '../../../test/store/log-row-fixture.ts';
+import { everyLog } from '../../../test/store/read-oracle.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { toLogRows } from './batch-rows.ts';
 import { createRecentLogs } from './recent-logs.ts';
@@ -12,15 +13,7 @@ import type { ListParts } from './read-page.ts';
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 
 const plan: ListPlan = {
-  filter: {
-    accountId: owner.accountId,
-    streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],
-    fromNanos: undefined,
-    untilNanos: undefined,
-    equal: new Map(),
-    labels: [],
-    search: [],
-  },
+  filter: everyLog(owner.accountId, [owner.streamId]),
   limit: 2,
   direction: 'older',
   position: undefined,
