@@ -1,7 +1,13 @@
 /** The first steps of an ingest request: the checks before its body, and the body. */
 import type { Admission, MemoryLease, RequestBody } from '../admission/port.ts';
 import type { Receiver, ReceiverGrant, TokenGrant } from '../model/account.ts';
-import { type BodyCaps, type BodyFormat, capsOf, type Protocol } from '../model/protocol.ts';
+import {
+  type BodyCaps,
+  type BodyFormat,
+  capsOf,
+  type Protocol,
+  type StepPlace,
+} from '../model/protocol.ts';
 import type { RequestTarget } from '../model/request.ts';
 import type { RequestHead, Sender } from './receiver-sample.ts';
 
@@ -11,6 +17,8 @@ export interface IngestRequest extends RequestHead {
   readonly isBound?: boolean | undefined;
   /** Deadline of the sender on the clock of `performance.now()`; absent = none. */
   readonly deadlineMs?: number | undefined;
+  /** Of a step of a body that is stored in steps. */
+  readonly stepPlace?: StepPlace;
   /** Absent on gRPC. */
   readonly target?: RequestTarget;
 }

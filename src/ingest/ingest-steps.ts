@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { RequestBody } from '../admission/port.ts';
 import { AppError } from '../model/errors.ts';
-import type { Reply, StepFormat } from '../model/protocol.ts';
+import type { Reply, StepFormat, StepPlace } from '../model/protocol.ts';
 import type { IngestRequest } from './admit.ts';
 
 interface StepAnswer {
@@ -29,9 +29,10 @@ export async function answerInSteps<Answer extends StepAnswer>(
 ): Promise<Answer> {
   const steps = openSteps(request.body, format);
   const headers = { ...request.headers, contentLength: undefined };
+  const stepPlace: StepPlace = { mayBeLast: steps.mayBeLast, stored: 0 };
   try {
     for (let records = 0; ; ) {
-      const last = await answerStep({ ...request, headers, body: steps.next() });
+      const last = await answerStep({ ...request, headers, body: steps.next(), stepPlace });
       records += format.countOf(last.reply);
       if (await steps.hasMore()) continue;
       return { ...last, reply: format.reply(records), replayed: false };
@@ -43,27 +44,42 @@ export async function answerInSteps<Answer extends StepAnswer>(
 
 /**
  * Stores a step without the records that are stored: a body that is sent again may be cut
- * elsewhere, but each step that was stored is found by its first record.
+ * elsewhere, but each step that was stored is found by its first record. The last record of a body
+ * is stored by itself, so that it is found too: a sender may resume with it.
  */
 export async function storeStep<Answer extends StepAnswer>(
   step: Buffer,
-  { keyOf, skip, reply, countOf }: StepFormat,
+  place: StepPlace,
+  { keyOf, skip, lastOf, reply, countOf }: StepFormat,
   once: (step: Buffer, repeated: Repeated | undefined) => Promise<Answer>,
 ): Promise<Answer> {
-  let rest = step;
-  for (let records = 0; ; ) {
+  const mayBeLast = place.mayBeLast();
+  let { rest, skipped: records } = skip(step, place.stored);
+  place.stored -= records;
+  for (;;) {
     const key = keyOf(rest);
-    const stored = await once(rest, key === undefined ? key : { key, body: Buffer.from(key) });
-    const count = countOf(stored.reply);
-    records += count;
-    if (stored.replayed) rest = skip(rest, count);
-    if (!stored.replayed || rest.length === 0) return { ...stored, reply: reply(records) };
+    const last = mayBeLast && key !== undefined ? lastOf(rest) : 0;
+    const part = last === 0 ? rest : rest.subarray(0, last);
+    const answer = await once(part, key === undefined ? key : { key, body: Buffer.from(key) });
+    const count = countOf(answer.reply);
+    if (answer.replayed) {
+      const found = skip(rest, count);
+      rest = found.rest;
+      records += found.skipped;
+      place.stored = count - found.skipped;
+    } else {
+      rest = rest.subarray(part.length);
+      records += count;
+    }
+    if (rest.length === 0) return { ...answer, reply: reply(records) };
   }
 }
 
 interface Steps {
   /** The next step. Must be read before the one after it is requested. */
   next(): RequestBody;
+  /** Whether the step that was read may be the last; known without waiting for more. */
+  mayBeLast(): boolean;
   /** Whether bytes follow the step. @throws AppError `malformed` if the body ends early */
   hasMore(): Promise<boolean>;
   /** Leaves what was not read to others. */
@@ -75,6 +91,7 @@ function openSteps(body: RequestBody, format: StepFormat): Steps {
   /** Read, and part of no step yet. */
   let rest: Buffer | undefined;
   let isFirst = true;
+  let mayBeLast = false;
 
   async function take(): Promise<Buffer | undefined> {
     const held = rest;
@@ -92,6 +109,7 @@ function openSteps(body: RequestBody, format: StepFormat): Steps {
     for (let chunk = await take(); chunk !== undefined; chunk = await take()) {
       const { kept, end } = reader.push(chunk);
       if (end !== undefined && end < chunk.length) rest = chunk.subarray(end);
+      mayBeLast = rest === undefined;
       yield kept;
       if (end !== undefined) return;
     }
@@ -112,6 +130,7 @@ function openSteps(body: RequestBody, format: StepFormat): Steps {
         sendContinue,
       };
     },
+    mayBeLast: () => mayBeLast,
     async hasMore() {
       rest = body.expected ? await take() : undefined;
       return rest !== undefined;

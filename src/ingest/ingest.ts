@@ -130,7 +130,10 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
         repeated === undefined
           ? store(admitted, route, body)
           : ingestIdempotent(admitted, route, body, repeated);
-      if (protocol.steps !== undefined) return await storeStep(bytes, protocol.steps, once);
+      const { stepPlace } = request;
+      if (protocol.steps !== undefined && stepPlace !== undefined) {
+        return await storeStep(bytes, stepPlace, protocol.steps, once);
+      }
       return await once(bytes, key === undefined ? undefined : { key, body: bytes });
     } finally {
       freeMemory([inflated]);

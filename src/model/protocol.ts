@@ -182,12 +182,25 @@ export interface StepFormat {
    * it has no identity. @throws AppError `malformed`
    */
   keyOf(step: Buffer): string | undefined;
-  /** @returns the step without its first records. @throws AppError `malformed` */
-  skip(step: Buffer, records: number): Buffer;
+  /**
+   * @returns the step without its first records, and how many these are where it has fewer
+   * @throws AppError `malformed`
+   */
+  skip(step: Buffer, records: number): { readonly rest: Buffer; readonly skipped: number };
+  /** @returns the position of the last record of a step. @throws AppError `malformed` */
+  lastOf(step: Buffer): number;
   /** The answer of a step or a body with this many records. */
   reply(records: number): Reply;
   /** @returns the records of a step with this answer */
   countOf(reply: Reply): number;
+}
+
+/** Where a step is in its body. */
+export interface StepPlace {
+  /** Whether the body may end with the step; known once the step is read. */
+  mayBeLast(): boolean;
+  /** Records at its start that are stored; after it those at the start of the next step. */
+  stored: number;
 }
 
 export interface Protocol {

@@ -108,6 +108,10 @@ suite('journald', { skip: missing(uploader, 'systemd-journal-remote') }, () => {
     });
     assert.equal(await storedOf('many'), count);
     const saved = readFileSync(state, 'utf8');
+    // It resumes with the entry that it sent last.
+    const resumed = upload(file, state);
+    assert.deepEqual(await resumed.exited, { code: 0, signal: null }, resumed.output());
+    assert.equal(await storedOf('many'), count);
     // The answer to the last request is lost, and the journal goes on.
     rmSync(state, { force: true });
     await writeJournal(file, 'many', count, count + 100);

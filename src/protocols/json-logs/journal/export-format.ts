@@ -52,13 +52,24 @@ function findSign(body: Buffer, at: number, end: number): number {
   return at;
 }
 
-/** @returns the body without its first entries. @throws AppError `malformed` */
-export function skipEntries(body: Buffer, entries: number): Buffer {
+/** @returns the body without its first entries, and their count. @throws AppError `malformed` */
+export function skipEntries(body: Buffer, entries: number): { rest: Buffer; skipped: number } {
   let at = 0;
-  for (let entry = 0; entry < entries && at < body.length; entry += 1) {
-    at = readEntry(body, at, () => {});
+  let skipped = 0;
+  for (; skipped < entries && at < body.length; skipped += 1) at = readEntry(body, at, () => {});
+  return { rest: body.subarray(at), skipped };
+}
+
+/** @returns the position of the last entry. @throws AppError `malformed` */
+export function lastEntry(body: Buffer): number {
+  let last = 0;
+  for (let at = 0; at < body.length; ) {
+    let isEntry = false;
+    const end = readEntry(body, at, () => (isEntry = true));
+    if (isEntry) last = at;
+    at = end;
   }
-  return body.subarray(at);
+  return last;
 }
 
 /** @returns the cursor of the first entry. @throws AppError `malformed` */

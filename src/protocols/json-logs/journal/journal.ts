@@ -7,7 +7,7 @@ import { createEventsDecoder } from '../decode-events.ts';
 import { acceptedAnswer, eventProtocol } from '../event-protocol.ts';
 import { openEntries } from './entries.ts';
 import { EntrySteps, type StepLimits } from './entry-steps.ts';
-import { firstCursor, skipEntries } from './export-format.ts';
+import { firstCursor, lastEntry, skipEntries } from './export-format.ts';
 
 /** Entries, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
@@ -49,6 +49,7 @@ export function createJournal(config: Config): Protocol {
     open: () => new EntrySteps(limits, () => performance.now()),
     keyOf: (step) => toKey(firstCursor(step)),
     skip: skipEntries,
+    lastOf: lastEntry,
     reply: toReply,
     countOf: ({ body }) => (JSON.parse(body.toString()) as { accepted: number }).accepted,
   };
