@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
+import { preferredCoding } from '../std/content-coding.ts';
 import { etagOf, isNotModified } from './open-routes.ts';
 
 /** Each page is the same file, which routes by its URL. */
@@ -131,18 +132,12 @@ function select(
     return undefined;
   }
   const accepted = request.headers['accept-encoding'] ?? '';
-  const chosen = compressed.find(({ coding }) => accepts(accepted, coding));
+  const offered = compressed.map(({ coding }) => coding);
+  const { coding } = preferredCoding(accepted, offered);
+  const chosen = compressed.find((file) => file.coding === coding);
   if (chosen === undefined) return bytes;
   reply.header('content-encoding', chosen.coding);
   return chosen.bytes;
-}
-
-/** @param accepted `Accept-Encoding`; a coding of weight 0 is refused (RFC 9110 §12.5.3). */
-function accepts(accepted: string, coding: string): boolean {
-  return accepted.split(',').some((part) => {
-    const [name, ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
 }
 
 function readFiles(directory: string): ReadonlyMap<string, StaticFile> {

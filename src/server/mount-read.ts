@@ -16,6 +16,7 @@ import {
   type TicketRoute,
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
+import { compressFor } from '../std/content-coding.ts';
 import type { Caller } from './sessions.ts';
 import { type Disconnect, type DisconnectSignals, sendStreamed } from './streamed-response.ts';
 import { readHeaders, searchOf, toRequestBody } from './transport.ts';
@@ -79,13 +80,18 @@ export function mountRead(
           return await sendStreamed(request, reply, answer, disconnect.signal);
         }
         disconnect.settled();
-        const { headers: further = {}, mediaType } = route.response ?? {};
+        const { headers: further = {}, mediaType = '' } = route.response ?? {};
         if (route.reportsScan) {
           reply.header(scanHeaders.rows, scanned.rows).header(scanHeaders.bytes, scanned.bytes);
         }
         const isBytes = answer instanceof Uint8Array;
         reply.headers(further).header('content-type', isBytes ? mediaType : jsonType);
-        return isBytes ? answer : JSON.stringify(answer);
+        if (isBytes && mediaType !== 'application/json') return answer;
+        const json = isBytes ? answer : JSON.stringify(answer);
+        const accepted = request.headers['accept-encoding'];
+        const { coding, body: encoded } = await compressFor(accepted, json);
+        if (coding !== undefined) reply.header('content-encoding', coding);
+        return encoded;
       } finally {
         memory?.release();
       }

@@ -10,6 +10,7 @@ import {
   scanHeaders,
   type TicketRoute,
 } from '../model/read-route.ts';
+import { answerCodings } from '../std/content-coding.ts';
 import type { IngestRoutes } from './ingest-surface.ts';
 import { describeIngest } from './openapi-ingest.ts';
 import {
@@ -93,12 +94,20 @@ function describeReadResponse(response: ReadResponse, reportsScan = false): Json
   return {
     headers: {
       'Cache-Control': { schema: { const: 'private, no-store' } },
+      ...(mediaType === 'application/json' && contentEncodingObject),
       ...mapValues(headers, (value) => ({ schema: { const: value } })),
       ...(reportsScan && scanHeaderObjects),
     },
     content: Object.fromEntries([mediaType, ...otherMediaTypes].map((type) => [type, content])),
   };
 }
+
+const contentEncodingObject = {
+  'Content-Encoding': {
+    description: 'Set if `Accept-Encoding` asks for it and the answer has 1 KiB or more.',
+    schema: { enum: answerCodings },
+  },
+};
 
 const scanHeaderObjects = {
   [scanHeaders.rows]: {

@@ -31,7 +31,7 @@ export interface StreamRoutes {
 /** On every response of this port, errors included (SPEC §5). */
 export const privateHeaders = {
   'cache-control': 'private, no-store',
-  vary: 'Authorization, X-Active-Account, Cookie',
+  vary: 'Authorization, X-Active-Account, Cookie, Accept-Encoding',
   'x-content-type-options': 'nosniff',
 } as const;
 

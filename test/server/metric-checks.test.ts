@@ -142,7 +142,10 @@ suite('checks, in order', () => {
         const received = await opened.call(path, { ...options, transport });
         assert.equal(received.status, status, received.body);
         assert.equal(received.headers['cache-control'], 'private, no-store');
-        assert.equal(received.headers['vary'], 'Authorization, X-Active-Account, Cookie');
+        assert.equal(
+          received.headers['vary'],
+          'Authorization, X-Active-Account, Cookie, Accept-Encoding',
+        );
         assert.match(String(received.headers['content-type']), /^application\/json/);
         if (status === 200) return;
         const body = JSON.parse(received.body) as Record<string, string>;

@@ -317,7 +317,7 @@ test('lists the missing parts in /readyz on each port', async () => {
 
 function assertPrivate({ headers }: Received): void {
   assert.equal(headers['cache-control'], 'private, no-store');
-  assert.equal(headers['vary'], 'Authorization, X-Active-Account, Cookie');
+  assert.equal(headers['vary'], 'Authorization, X-Active-Account, Cookie, Accept-Encoding');
   assert.equal(headers['x-content-type-options'], 'nosniff');
   assert.equal(headers['access-control-allow-origin'], undefined);
 }
