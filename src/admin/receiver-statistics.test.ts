@@ -29,6 +29,11 @@ const spans: readonly [query: string, from: string, until: string][] = [
   ['untilTime=2026-03-01T00:00:00Z', '2026-02-28T23:00:00.000Z', '2026-03-01T00:00:00.000Z'],
   ['startTime=0&endTime=1', '1970-01-01T00:00:00.000Z', '1970-01-01T00:01:00.000Z'],
   [
+    'sinceTime=1775030459&untilTime=1775032200',
+    '2026-04-01T08:00:00.000Z',
+    '2026-04-01T08:30:00.000Z',
+  ],
+  [
     'sinceTime=2026-03-01T02:00:00 02:00&untilTime=2026-03-08T00:00:00Z',
     '2026-03-01T00:00:00.000Z',
     '2026-03-08T00:00:00.000Z',
@@ -42,8 +47,8 @@ for (const [query, from, until] of spans) {
 
 for (const query of [
   'sinceTime=soon',
-  'untilTime=99999999999999999',
-  'untilTime=9999999999999999',
+  'untilTime=99999999999999999999',
+  'untilTime=9999999999999',
   'sinceTime=2026-04-01T08:31:00Z',
   'sinceTime=2026-04-01T08:00:00Z&untilTime=2026-04-01T08:00:00Z',
   'sinceTime=2026-03-01T00:00:00Z&untilTime=2026-03-08T01:01:00Z',

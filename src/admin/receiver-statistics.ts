@@ -1,6 +1,6 @@
 /** Statistics of a receiver over time: accepted, rejected and refused, with reasons and advice. */
 import { z } from 'zod';
-import { parseRfc3339 } from '../codec/event-time.ts';
+import { parseRequestTime, requestTimeForm } from '../codec/event-time.ts';
 import type { Directory } from '../directory/port.ts';
 import {
   type MinuteCounts,
@@ -20,8 +20,6 @@ const maxBuckets = 500;
 /** A week, and an hour for clock skew. */
 const maxMinutes = 7 * 24 * 60 + 60;
 const defaultMinutes = 60;
-/** The year 10000: RFC 3339 has four digits for the year. */
-const endOfTimeMs = 253_402_300_800_000;
 
 export const statisticsQuery = z.strictObject({
   sinceTime: timeParameter(
@@ -220,18 +218,7 @@ function toIso(minute: number): string {
 }
 
 function timeParameter(description: string) {
-  const parse = (text: string) => {
-    const ms = toMillis(text);
-    return ms !== undefined && ms < endOfTimeMs ? ms : undefined;
-  };
-  return parsed(parse, 'a time: RFC 3339, or epoch milliseconds')
+  return parsed((text) => parseRequestTime(text)?.millis, requestTimeForm)
     .optional()
     .meta({ description, example: '2026-04-01T08:30:00Z' });
-}
-
-function toMillis(text: string): number | undefined {
-  if (/^\d{1,16}$/.test(text)) return Number(text);
-  // A `+` in a query string is decoded as a space.
-  const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
-  return parseRfc3339(bytes, 0, bytes.length)?.millis;
 }

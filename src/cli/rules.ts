@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { messageOf } from '../std/error-text.ts';
 import type { Api } from './api.ts';
 import { instantHelp, toInstant } from './reading/instant.ts';
-import { toMillis } from './reading/query.ts';
 import { toId } from './names.ts';
 import { openSession } from './session.ts';
 import { CommandError, type Terminal } from './terminal.ts';
@@ -130,7 +129,7 @@ const previewColumns = ['alert', 'labels', 'value', 'activeAt', 'firedAt', 'ende
 function definePreview(command: Command, terminal: Terminal): void {
   const nowMs = Date.now();
   const instant = (text: string) =>
-    new Date(toMillis(toInstant(text, nowMs, 'local'))).toISOString();
+    new Date(Date.parse(toInstant(text, nowMs, 'local'))).toISOString();
   command
     .command('preview')
     .argument('<file>', 'rule file, - = standard input')

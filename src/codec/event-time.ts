@@ -1,5 +1,5 @@
 /**
- * Parses the time of an event from ASCII: RFC 3339, or Unix time in s, ms, µs or ns by its
+ * Parses the times of events and requests: RFC 3339, or Unix time in s, ms, µs or ns by its
  * magnitude. A time is whole ms plus ns, because Unix ns exceed 2^53.
  */
 import { maxEventTimeMillis } from '../model/log-id.ts';
@@ -103,6 +103,22 @@ export function parseEpoch(text: string): EventTime | undefined {
   const fraction = (match[2] ?? '').slice(0, shift).padEnd(shift, '0');
   const nanoseconds = (whole + fraction).padStart(10, '0');
   return inRange(Number(nanoseconds.slice(0, -6)), Number(nanoseconds.slice(-6)));
+}
+
+/** Of times in requests, as a rejected one is told. */
+export const requestTimeForm =
+  'a time from 1970 to 2149: RFC 3339, or Unix time in s, ms, µs or ns';
+
+/**
+ * The time of a request: RFC 3339, where a space that a query string made of `+` is accepted, or
+ * Unix time as of events, except that numbers below nine digits are ms.
+ * @returns undefined for other text and a time outside 1970 to 2149
+ */
+export function parseRequestTime(text: string): EventTime | undefined {
+  if (/^0*\d{1,8}$/.test(text)) return { millis: Number(text), nanos: 0 };
+  if (plainNumber.test(text)) return /^\d{9}/.test(text) ? parseEpoch(text) : undefined;
+  const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
+  return parseRfc3339(bytes, 0, bytes.length);
 }
 
 /** Decimal digits of the unit within a second, by the number of digits before the point. */

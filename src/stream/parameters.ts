@@ -3,6 +3,7 @@
  * JSON Schema of a transform, so these use `example`, and descriptions name the default. Pure.
  */
 import { z } from 'zod';
+import { requestTimeForm } from '../codec/event-time.ts';
 import { nilLogId } from '../model/log-id.ts';
 import {
   type EqualityField,
@@ -20,7 +21,6 @@ import { parseTimestamp } from './timestamps.ts';
 
 const maxTextLength = 1_000;
 
-const timestampForm = 'a time from 1970 to 2149: RFC 3339, or epoch milliseconds';
 const cursorForm = 'a cursor of an earlier response: <timestamp>,<logId>, or the JSON object';
 
 export function text(description?: string) {
@@ -31,7 +31,7 @@ export function text(description?: string) {
 
 /** Unix ns. */
 export function timestamp(description: string) {
-  return parsed(parseTimestamp, timestampForm).meta({
+  return parsed(parseTimestamp, requestTimeForm).meta({
     description,
     example: '2026-04-01T08:30:00Z',
   });

@@ -117,6 +117,11 @@ suite('4.2: GET /logs', () => {
       { sinceTime: start + 50_000, untilTime: start + 60_000 },
       (i) => i >= 50 && i < 60,
     ],
+    [
+      'Unix seconds',
+      { sinceTime: (start + 50_000) / 1000, untilTime: (start + 60_000) / 1000 },
+      (i) => i >= 50 && i < 60,
+    ],
     ['severity', { severity: 'WARN' }, (i) => i % 3 === 1],
     ['severity without case', { severity: 'warn' }, (i) => i % 3 === 1],
     ['two severities', { severity: ['INFO', 'WARN'] }, (i) => i % 3 !== 2],

@@ -14,7 +14,6 @@ import {
   groupFieldHelp,
   toBoundedQuery,
   toGroupFieldName,
-  toMillis,
   utcOption,
   zoneOf,
 } from './query.ts';
@@ -68,8 +67,8 @@ export function define(command: Command, terminal: Terminal): void {
 
 /** An empty range is left for the service to refuse. */
 function widen(query: URLSearchParams, zone: Zone): void {
-  const sinceMs = toMillis(query.get('sinceTime')!);
-  const untilMs = toMillis(query.get('untilTime')!);
+  const sinceMs = Date.parse(query.get('sinceTime')!);
+  const untilMs = Date.parse(query.get('untilTime')!);
   if (sinceMs >= untilMs) return;
   const round = toRoundRange({ sinceMs, untilMs }, { most: usualBuckets, zone });
   query.set('sinceTime', new Date(round.sinceMs).toISOString());

@@ -1,5 +1,6 @@
 /** Parses times of the command line and formats times for people. */
 import { InvalidArgumentError } from 'commander';
+import { type EventTime, parseEpoch } from '../../codec/event-time.ts';
 import { parseDuration } from '../../promql/parser/numbers.ts';
 
 export type Zone = 'local' | 'utc';
@@ -8,12 +9,12 @@ export const instantHelp = '15m, 1h30m, 3d or now-1h ago; 2027-01-31, 2027-01-31
 
 const dateForm = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?$/;
 const offsetForm = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)$/;
-/** Fewer digits could be seconds. */
-const epochMsForm = /^\d{13,16}$/;
+/** Fewer digits are no time of a log. */
+const epochForm = /^\d{9}\d*(?:\.\d+)?$/;
 
 /**
  * Durations (`1h`, `now-1h`) count back from now; a date without an offset is in the zone.
- * @returns RFC 3339 with the given digits, or epoch ms as given.
+ * @returns RFC 3339 with the given digits.
  * @throws InvalidArgumentError
  */
 export function toInstant(text: string, nowMs: number, zone: Zone): string {
@@ -21,13 +22,19 @@ export function toInstant(text: string, nowMs: number, zone: Zone): string {
   if (trimmed === 'now') return new Date(nowMs).toISOString();
   const seconds = parseDuration(trimmed.replace(/^now-/, ''));
   if (seconds !== undefined) return new Date(Math.max(0, nowMs - seconds * 1000)).toISOString();
-  if (epochMsForm.test(trimmed)) return trimmed;
+  const unixTime = epochForm.test(trimmed) ? parseEpoch(trimmed) : undefined;
+  if (unixTime !== undefined) return toRfc3339(unixTime);
   const withOffset = offsetForm.test(trimmed) ? trimmed : toZoned(trimmed, zone);
   if (withOffset !== undefined && !Number.isNaN(Date.parse(withOffset))) {
     const upper = withOffset.replace(' ', 'T').toUpperCase();
     return upper.replace(/T(\d\d:\d\d)(?=[Z+-])/, 'T$1:00');
   }
   throw new InvalidArgumentError(`Give a time such as ${instantHelp}.`);
+}
+
+function toRfc3339({ millis, nanos }: EventTime): string {
+  const iso = new Date(millis).toISOString();
+  return nanos === 0 ? iso : `${iso.slice(0, -1)}${String(nanos).padStart(6, '0')}Z`;
 }
 
 /** `2026-11-21 08:30:00.123`, with a Z where the zone is UTC. */

@@ -117,7 +117,7 @@ function checkRange(query: URLSearchParams, options: FilterOptions): void {
   const [from, to] = [query.get('sinceTime'), query.get('untilTime')];
   if (from === null || to === null) return;
   // Within a millisecond the range may still have logs.
-  if (from !== to && toMillis(from) <= toMillis(to)) return;
+  if (from !== to && Date.parse(from) <= Date.parse(to)) return;
   const { since = from, until = to } = options;
   throw new CommandError(
     `cannot read from --since ${since} to --until ${until}: the range is empty`,
@@ -133,15 +133,10 @@ export async function toBoundedQuery(
 ): Promise<URLSearchParams> {
   const query = await toFilterQuery(search, { until: 'now', ...options }, api);
   if (!query.has('sinceTime')) {
-    const hourBefore = Math.max(0, toMillis(query.get('untilTime')!) - 3_600_000);
+    const hourBefore = Math.max(0, Date.parse(query.get('untilTime')!) - 3_600_000);
     query.set('sinceTime', new Date(hourBefore).toISOString());
   }
   return query;
-}
-
-/** @param instant as `toInstant` makes it. */
-export function toMillis(instant: string): number {
-  return /^\d+$/.test(instant) ? Number(instant) : Date.parse(instant);
 }
 
 /** @throws CommandError for an invalid time */
