@@ -110,20 +110,12 @@ export const labelParams = z.object({
 /** Of these an empty value is a fault; of others it is an absent one, as with Prometheus. */
 const neverEmpty: readonly string[] = ['query', 'streamId'];
 
+function isAbsent(name: string, value: string): boolean {
+  return value === '' && !name.endsWith('[]') && !neverEmpty.includes(name);
+}
+
 /** Like `withQuery`, for parameters of Prometheus' API. */
-export const withMetricQuery: typeof withQuery = (query, read) => {
-  const route = withQuery(query, read);
-  return {
-    ...route,
-    read: async (request) => {
-      for (const name of new Set(request.search.keys())) {
-        if (name.endsWith('[]') || neverEmpty.includes(name)) continue;
-        request.search.delete(name, '');
-      }
-      return route.read(request);
-    },
-  };
-};
+export const withMetricQuery: typeof withQuery = (query, read) => withQuery(query, read, isAbsent);
 
 export type SeriesQuery = z.output<typeof seriesQuery>;
 export type MetadataQuery = z.output<typeof metadataQuery>;

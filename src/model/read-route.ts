@@ -130,8 +130,8 @@ export interface ReadFailure {
 }
 
 export interface ReadRequest extends Reader, ReadCaller {
-  /** As sent; the route decides which may repeat. */
-  readonly search: URLSearchParams;
+  /** Parameters of the URL and of a form, decoded; the route decides which may repeat. */
+  readonly search: Iterable<[name: string, value: string]>;
   /** Variable segments of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   /** Inflated; empty without a body. Invalid once `read` has settled. */

@@ -17,6 +17,7 @@ import {
 } from '../model/read-route.ts';
 import type { RequestHeaders } from '../model/request.ts';
 import { compressFor } from '../std/content-coding.ts';
+import { parseParameters } from '../std/parse-query.ts';
 import type { Caller } from './sessions.ts';
 import { type Disconnect, type DisconnectSignals, sendStreamed } from './streamed-response.ts';
 import { readHeaders, searchOf, toRequestBody } from './transport.ts';
@@ -45,7 +46,7 @@ export function mountRead(
     handler: async (request, reply) => {
       const { params, raw } = request;
       const headers = readHeaders(raw);
-      const inUrl = searchOf(raw);
+      const inUrl = parseParameters(searchOf(raw));
       const { token, tokenDigest } = await identify(request, headers); // 401, 503
       const accountId = admission.activeAccount(namedAccounts(headers, inUrl, route)); // 400
       admission.permitReader(token, accountId, route.scope); // 403
@@ -57,7 +58,8 @@ export function mountRead(
         const answer = await readUnlessDisconnected(route, disconnect, {
           accountId,
           tokenDigest,
-          search: toSearch(inUrl, route.body?.kind === 'form' ? body.toString() : ''),
+          search:
+            route.body?.kind === 'form' ? [...inUrl, ...parseParameters(body.toString())] : inUrl,
           params,
           body,
           lastEventId: lastEventIdOf(request),
@@ -184,10 +186,6 @@ function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
   return Array.isArray(id) ? id.join() : id;
 }
 
-function toSearch(inUrl: string, inForm: string): URLSearchParams {
-  return new URLSearchParams(inUrl !== '' && inForm !== '' ? `${inUrl}&${inForm}` : inUrl + inForm);
-}
-
 /**
  * Header and parameter together count as two accounts.
  * @param inUrl parameters in the URL
@@ -195,12 +193,12 @@ function toSearch(inUrl: string, inForm: string): URLSearchParams {
  */
 function namedAccounts(
   { activeAccount }: RequestHeaders,
-  inUrl: string,
+  inUrl: readonly (readonly [name: string, value: string])[],
   { accountParameter }: ReadRoute,
 ): readonly string[] {
   if (accountParameter === undefined) return activeAccount;
-  const inParameter = inUrl === '' ? [] : new URLSearchParams(inUrl).getAll(accountParameter);
-  if (inParameter.length > 0) return [...activeAccount, ...inParameter];
+  const inParameter = inUrl.filter(([name]) => name === accountParameter);
+  if (inParameter.length > 0) return [...activeAccount, ...inParameter.map(([, value]) => value)];
   if (activeAccount.length > 0) return activeAccount;
   throw new AppError(
     'malformed',

@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
 
+/** Names and values as sent, decoded. */
+export type Parameters = Iterable<[name: string, value: string]>;
+
 type Raw = Record<string, string | string[]>;
 
 const synonyms = [
@@ -9,12 +12,45 @@ const synonyms = [
   ['untilTime', 'endTime'],
 ] as const;
 
+/** The parameters of a query string or a form, decoded as by URLSearchParams. */
+export function parseParameters(text: string): [name: string, value: string][] {
+  const parameters: [string, string][] = [];
+  for (let from = 0; from < text.length; ) {
+    const next = text.indexOf('&', from);
+    const to = next < 0 ? text.length : next;
+    const mark = text.indexOf('=', from);
+    const end = mark < 0 || mark > to ? to : mark;
+    if (to > from) {
+      parameters.push([decode(text.slice(from, end)), decode(text.slice(end + 1, to))]);
+    }
+    from = to + 1;
+  }
+  return parameters;
+}
+
+function decode(encoded: string): string {
+  const text = encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded;
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Bytes that are not UTF-8, or a `%` that stands for itself.
+    return new URLSearchParams(`=${encoded}`).get('') ?? '';
+  }
+}
+
+/** Whether a parameter counts as one that was not sent. */
+export type IsAbsent = (name: string, value: string) => boolean;
+
+const neverAbsent: IsAbsent = () => false;
+
 /** @throws AppError `malformed`, naming the parameter; for an unknown one also the known ones. */
 export function parseQuery<Schema extends z.ZodObject>(
   schema: Schema,
-  search: URLSearchParams,
+  search: Parameters,
+  isAbsent = neverAbsent,
 ): z.output<Schema> {
-  const raw = toRaw(search, Object.keys(schema.shape));
+  const raw = toRaw(search, schema.shape, isAbsent);
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
   const { issues } = result.error;
@@ -24,9 +60,10 @@ export function parseQuery<Schema extends z.ZodObject>(
 }
 
 /** Repeated parameters, including synonyms, become a list. */
-function toRaw(search: URLSearchParams, known: readonly string[]): Raw {
+function toRaw(search: Parameters, known: z.core.$ZodShape, isAbsent: IsAbsent): Raw {
   const raw = Object.create(null) as Raw;
   for (const [sent, value] of search) {
+    if (isAbsent(sent, value)) continue;
     const name = canonicalName(sent, known);
     const earlier = raw[name];
     if (earlier === undefined) raw[name] = value;
@@ -36,10 +73,10 @@ function toRaw(search: URLSearchParams, known: readonly string[]): Raw {
   return raw;
 }
 
-function canonicalName(sent: string, known: readonly string[]): string {
-  if (known.includes(sent)) return sent;
+function canonicalName(sent: string, known: z.core.$ZodShape): string {
+  if (Object.hasOwn(known, sent)) return sent;
   const pair = synonyms.find((names) => names.some((name) => name === sent));
-  return pair?.find((name) => known.includes(name)) ?? sent;
+  return pair?.find((name) => Object.hasOwn(known, name)) ?? sent;
 }
 
 function toError(issue: z.core.$ZodIssue, raw: Raw, schema: z.ZodObject): AppError {
@@ -75,12 +112,16 @@ function quoted(value: string): string {
  */
 export function withQuery<
   Schema extends z.ZodObject,
-  Request extends { readonly search: URLSearchParams },
+  Request extends { readonly search: Parameters },
   Answer,
->(query: Schema, read: (query: z.output<Schema>, request: Request) => Promise<Answer>) {
+>(
+  query: Schema,
+  read: (query: z.output<Schema>, request: Request) => Promise<Answer>,
+  isAbsent = neverAbsent,
+) {
   return {
     query,
-    read: async (request: Request) => read(parseQuery(query, request.search), request),
+    read: async (request: Request) => read(parseQuery(query, request.search, isAbsent), request),
   };
 }
 

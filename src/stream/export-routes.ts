@@ -9,7 +9,7 @@ import {
   type TicketRequest,
   type TicketRoute,
 } from '../model/read-route.ts';
-import { parseQuery, withQuery } from '../std/parse-query.ts';
+import { parseParameters, parseQuery, withQuery } from '../std/parse-query.ts';
 import type { ExportTickets, HeldTicket } from './export-tickets.ts';
 import type { Exporter, ExportRequest } from './exporter.ts';
 import { exportQuery } from './requests.ts';
@@ -56,7 +56,8 @@ export function createExportRoutes(
         async (query, request: ReadRequest): Promise<z.output<typeof ticketResponse>> => {
           await exporter.check({ ...request, query });
           const { accountId, tokenDigest, search } = request;
-          const issued = await tickets.issue({ accountId, tokenDigest, query: search.toString() });
+          const sent = new URLSearchParams([...search]).toString();
+          const issued = await tickets.issue({ accountId, tokenDigest, query: sent });
           const expiresAt = new Date(issued.expiresAtMs).toISOString();
           return { url: `${ticketPath}/${issued.ticket}`, expiresAt };
         },
@@ -93,7 +94,7 @@ async function redeem(
     const { accountId, query: search } = held.requested;
     const recheck = () => permit(held.requested);
     await checkToken(recheck);
-    const query = parseQuery(exportQuery, new URLSearchParams(search));
+    const query = parseQuery(exportQuery, parseParameters(search));
     const response = await exporter.open({ accountId, query, recheck }, signal);
     return new StreamedResponse(
       response.mediaType,

@@ -4,7 +4,8 @@
  * its metrics together.
  */
 import { pino, type Logger } from 'pino';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { Histogram } from './histogram.ts';
 import type { Metric, MetricTable } from './metrics.ts';
 
 export interface Instruments {
@@ -44,7 +45,7 @@ export function registerMetrics<Table extends MetricTable>(
   const created = Object.entries(table).map(([name, { kind, help, labels, buckets = [] }]) => {
     const options = { name, help, labelNames: [...labels], registers };
     if (kind === 'counter') return [name, new Counter(options)];
-    if (kind === 'histogram') return [name, new Histogram({ ...options, buckets: [...buckets] })];
+    if (kind === 'histogram') return [name, new Histogram({ ...options, buckets }, registry)];
     const read = levels?.[name];
     if (read === undefined) return [name, new Gauge(options)];
     const level = {

@@ -26,7 +26,7 @@ export function createHttpEvents({ log, metrics: registry }: Instruments) {
   return {
     /** @param route the pattern of the route, never the requested path */
     answered: (surface: Surface, route: string, status: number, seconds: number) =>
-      metrics.weir_http_request_duration_seconds.observe({ surface, route, status }, seconds),
+      metrics.weir_http_request_duration_seconds.observe(seconds, { surface, route, status }),
     /** Logs the cause, which the sender must not see. */
     failed(surface: Surface, requestId: string, error: AppError) {
       const level = error.kind.logLevel;

@@ -61,9 +61,9 @@ function statementEvents(log: Log, metrics: StoreMetrics) {
     /** @param seconds that a statement of a read waited for its turn */
     readBegan: (seconds: number) => metrics.weir_store_read_wait_seconds.observe(seconds),
     read: (kind: ReadKind, seconds: number) =>
-      metrics.weir_store_read_seconds.observe({ kind }, seconds),
+      metrics.weir_store_read_seconds.observe(seconds, { kind }),
     readFailed(kind: ReadKind, seconds: number, error: Error) {
-      metrics.weir_store_read_seconds.observe({ kind }, seconds);
+      metrics.weir_store_read_seconds.observe(seconds, { kind });
       metrics.weir_store_read_failures_total.inc({ kind });
       log.debug({ kind, seconds, err: error }, 'cannot read');
     },

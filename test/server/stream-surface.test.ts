@@ -18,10 +18,13 @@ const reads: readonly ReadRoute[] = (['logs:read', 'analytics:read'] as const).m
   query: z.strictObject({ limit: z.string().optional() }),
   response: jsonResponse(z.object({})),
   read: async ({ accountId: account, search }) => {
-    const fault = search.get('fault');
+    const sent = [...search];
+    const fault = sent.find(([name]) => name === 'fault')?.[1];
     if (fault === 'bug') throw new Error('SELECT secret FROM table');
-    if (fault !== null) throw new AppError(fault as 'malformed', 'cannot', { parameter: 'fault' });
-    return { account, labels: search.getAll('label') };
+    if (fault !== undefined) {
+      throw new AppError(fault as 'malformed', 'cannot', { parameter: 'fault' });
+    }
+    return { account, labels: sent.flatMap(([name, value]) => (name === 'label' ? [value] : [])) };
   },
 }));
 
