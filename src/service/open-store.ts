@@ -109,6 +109,7 @@ function toStoreOptions(
   return {
     url: engine === undefined ? store.url : undefined,
     socketPath: engine?.socketPath,
+    insertFolder: engine && join(resolve(data), 'engine', 'inserts'),
     user: store.user,
     password: store.password,
     ca: store.caFile === '' ? undefined : [readFileSync(store.caFile, 'utf8')],

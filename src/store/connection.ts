@@ -3,13 +3,13 @@
  * Reads take turns by account. Errors are the client's; AppError `unavailable` while a server is
  * unreachable.
  */
-import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Scan } from '../model/plan.ts';
 import { openAgent } from '../std/http-agent.ts';
 import { createSemaphore, type Semaphore } from '../std/semaphore.ts';
 import { createEngineReads, type EngineReads } from './engine-reads.ts';
 import { isNotConnected } from './failures.ts';
+import { createInsert } from './insert-files.ts';
 import {
   alwaysReachable,
   openReachability,
@@ -23,6 +23,8 @@ export interface ConnectionOptions {
   readonly url: string | undefined;
   /** Unix socket of the embedded engine. */
   readonly socketPath: string | undefined;
+  /** Folder for rows of inserts that the embedded engine reads; absent = they are sent. */
+  readonly insertFolder?: string | undefined;
   /** Authorities in PEM for TLS; undefined = those of Node. */
   readonly ca?: readonly string[] | undefined;
   readonly user: string;
@@ -71,7 +73,7 @@ export interface Connection {
   report<Row>(pool: Pool, statement: Statement, signal: AbortSignal): Promise<Row[]>;
   /** Runs a statement without a result. @param signal cancels the wait; it may still run */
   execute(pool: Pool, statement: Statement, signal?: AbortSignal): Promise<void>;
-  /** Runs an INSERT with a streamed body; resolves once the server has finished it. */
+  /** Runs an INSERT of a body; resolves once the server has finished it. */
   insert(statement: InsertStatement, body: Iterable<Uint8Array>): Promise<void>;
   close(): Promise<void>;
 }
@@ -97,6 +99,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
     options.socketPath === undefined
       ? openReachability({ probe, slowAfterMs, pauseMs, isNotConnected }, events)
       : alwaysReachable;
+  const insert = createInsert(clients.insert, options.insertFolder);
   const agent = openAgent(options);
   const engine = options.socketPath === undefined ? undefined : createEngineReads(agent);
   const reads = openReads({ options, server, engine }, events);
@@ -132,17 +135,7 @@ export function openConnection(options: ConnectionOptions, events: ConnectionEve
         }),
       );
     },
-    async insert(statement, body) {
-      await server.change(async () => {
-        const { stream } = await clients.insert.exec({
-          query: statement.sql,
-          query_params: { ...statement.params },
-          values: Readable.from(body, { objectMode: false }),
-          ...(statement.queryId === undefined ? {} : { query_id: statement.queryId }),
-        });
-        await stream.toArray();
-      });
-    },
+    insert: (statement, body) => server.change(() => insert(statement, body)),
     async close() {
       server.close();
       agent.destroy();

@@ -57,6 +57,7 @@ export async function openEngineStore(change: Partial<EngineOptions> = {}): Prom
   const options: ClickHouseStoreOptions = {
     url: undefined,
     socketPath: engine.socketPath,
+    insertFolder: join(dataDir, 'inserts'),
     user: 'default',
     password: '',
     readTimeoutMs: 30_000,

@@ -1,5 +1,7 @@
 /** Batches become rows exactly once, in every mode, however often they are inserted. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { localToken } from './local-token.ts';
 import type { BatchOwner } from '../../src/model/batch.ts';
@@ -40,6 +42,11 @@ function read(owner: BatchOwner, change: Partial<ListPlan> = {}): Promise<LogRec
     untilWatermarkNanos: undefined,
     ...change,
   });
+}
+
+/** Rows that the engine has not read yet; a server gets them over the network. */
+function insertFiles(): string[] {
+  return onCluster ? [] : readdirSync(join(engine.dataDir!, 'inserts'));
 }
 
 test('every field reads back as written', async () => {
@@ -170,6 +177,7 @@ test('inserts thousands of single rows and one large payload together', async ()
   );
   await engine.store.insert('logs/1', [...single, large], 'all', localToken);
   assert.equal((await read(owner, { limit: 10_000 })).length, 5_000);
+  assert.deepEqual(insertFiles(), []);
 });
 
 suite('failures say whether rows may be stored', () => {
@@ -186,6 +194,7 @@ suite('failures say whether rows may be stored', () => {
     const batch = stampedBatch([{ body: 'cut' }], { owner: newOwner(), receivedAtNanos: noon });
     const cut = { ...batch, payload: batch.payload.subarray(0, batch.payload.length - 3) };
     assert.equal(await failureOf(engine.store.insert('logs/1', [cut], 'all', localToken)), 'data');
+    assert.deepEqual(insertFiles(), []);
   });
 
   test('an engine killed during an insert leaves it unknown; a fence settles it', {

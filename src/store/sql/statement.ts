@@ -19,10 +19,19 @@ export interface Statement {
   readonly settings?: Readonly<Record<string, string | number>>;
 }
 
-/** An INSERT; its data follow it. */
+/** An INSERT of `input('…')` in RowBinary; its data follow it. */
 export interface InsertStatement extends Statement {
   /** Identifies it while it runs; absent = chosen by the server. */
   readonly queryId?: string | undefined;
+}
+
+const inputFormat = '\nFORMAT RowBinary';
+
+/** @returns the text of the INSERT with its data in a file. @param path without a sign of a glob */
+export function fromFile({ sql }: InsertStatement, path: string): string {
+  const name = path.replace(/[\\']/g, '\\$&');
+  const select = sql.slice(0, sql.lastIndexOf(inputFormat));
+  return select.replace('FROM input(', () => `FROM file('${name}', 'RowBinary', `);
 }
 
 /** Bounds of one read, written into every statement. */
