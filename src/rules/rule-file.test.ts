@@ -93,6 +93,15 @@ suite('rule files', () => {
     assert.deepEqual(readRuleFile(writeRuleFile(groups), options), groups);
   });
 
+  test('a written file reads as the same labels where YAML has a meaning for them', () => {
+    const names = ['<<', '*a', '&a', '!x', 'null', '~', '1', 'yes', '# x', 'a: b', '- a', '? a'];
+    const labels = names.map((name) => `${JSON.stringify(name)}: ${JSON.stringify(name)}`).join();
+    const text = rule(`{alert: '<<', expr: up, labels: {${labels}}, annotations: {${labels}}}`);
+    const groups = readRuleFile(text, options);
+    assert.deepEqual(Object.keys(groups[0]?.rules[0]?.labels ?? {}).sort(), names.toSorted());
+    assert.deepEqual(readRuleFile(writeRuleFile(groups), options), groups);
+  });
+
   test('names of metrics and labels may have any characters', () => {
     const text = rule('{record: a.b, expr: up, labels: {"c.d": e}}');
     const [group] = readRuleFile(text, options);

@@ -1,10 +1,17 @@
 /** Rule groups as a file that `readRuleFile` reads to the same groups. */
-import { stringify } from 'yaml';
+import { Document, isScalar, Scalar, visit } from 'yaml';
 import type { Rule, RuleGroup } from '../model/rules.ts';
 import { formatDuration } from '../promql/parser/numbers.ts';
 
 export function writeRuleFile(groups: readonly RuleGroup[]): string {
-  return stringify({ groups: groups.map(toGroup) }, { lineWidth: 0 });
+  const document = new Document({ groups: groups.map(toGroup) });
+  visit(document, {
+    Pair(_key, { key }) {
+      // Plain, it would be a merge key.
+      if (isScalar(key) && key.value === '<<') key.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 function toGroup({ name, intervalMs, queryOffsetMs, limit, rules }: RuleGroup) {
