@@ -12,7 +12,7 @@ import { maxRowsPerBatch } from '../../src/model/log-id.ts';
 import { metricHeaderBytes, metricSections, sectionOf } from '../../src/codec/metric-rows.ts';
 import { type LogRow, readLogRows } from '../protocols/read-log-rows.ts';
 import { type LabelRow, type MetricRows, readMetricRows } from '../protocols/read-metric-rows.ts';
-import { toCount, toInteger, toMap, toText } from './row-binary.ts';
+import { RowWriter } from './row-binary.ts';
 
 /** @throws AssertionError naming the rule. */
 export function checkBatch(batch: Batch, limits: DecodeLimits): void {
@@ -37,7 +37,7 @@ function checkCounts(batch: Batch, { maxEvents, maxRejections }: DecodeLimits): 
 function checkLogs({ rows, payload }: Batch): void {
   const logs = readLogRows(payload);
   assert.equal(logs.length, rows, 'the number of rows must equal the count of the batch');
-  assert.ok(encodeLogs(logs).equals(payload), 'rows must encode to the same bytes');
+  assert.ok(encodeLogs(logs, payload.length).equals(payload), 'rows must encode to the same bytes');
   const lastNanos = BigInt(maxEventTimeMillis) * 1_000_000n;
   for (const log of logs) {
     for (const time of [log.timestamp, log.observedTimestamp] as bigint[]) {
@@ -53,17 +53,18 @@ function checkLogs({ rows, payload }: Batch): void {
 }
 
 /** A map with a duplicate key reads back shorter. */
-function encodeLogs(logs: readonly LogRow[]): Buffer {
-  const fields = logs.flatMap((log) =>
-    logRowFields.map(([name, type]) => {
+function encodeLogs(logs: readonly LogRow[], bytes: number): Buffer {
+  const writer = new RowWriter(bytes);
+  for (const log of logs) {
+    for (const [name, type] of logRowFields) {
       const value = log[name];
-      if (type === 'Int64') return toInteger(value as bigint, 8);
-      if (type === 'UInt8') return toInteger(BigInt(value as number), 1);
-      if (type === 'String') return toText(value as string);
-      return toMap([...(value as Map<string, string>)]);
-    }),
-  );
-  return Buffer.concat(fields);
+      if (type === 'Int64') writer.int64(value as bigint);
+      else if (type === 'UInt8') writer.byte(value as number);
+      else if (type === 'String') writer.text(value as string);
+      else writer.map(value as Map<string, string>);
+    }
+  }
+  return writer.bytes;
 }
 
 function checkMetrics({ rows, payload, written }: Batch): void {
@@ -77,8 +78,8 @@ function checkMetrics({ rows, payload, written }: Batch): void {
   const records = samples.length + histograms.length + exemplars.length + metadata.length;
   assert.equal(records, rows, 'the number of records must equal the count of the batch');
   for (const section of metricSections) {
-    const again = encodeSection(read, section);
     const bytes = sectionOf(payload, section);
+    const again = encodeSection(read, section, bytes.length);
     assert.ok(again.equals(bytes), `${section} must be written as they are read`);
   }
   assert.ok(payload.length >= metricHeaderBytes);
@@ -86,47 +87,45 @@ function checkMetrics({ rows, payload, written }: Batch): void {
   for (const exemplar of exemplars) checkSorted(exemplar.labels);
 }
 
-function encodeSection(rows: MetricRows, section: (typeof metricSections)[number]): Buffer {
+function encodeSection(rows: MetricRows, section: (typeof metricSections)[number], bytes: number) {
+  const writer = new RowWriter(bytes);
   const list = rows[section] as readonly unknown[];
-  if (list.length === 0) return Buffer.alloc(0);
-  const count = toCount(list.length);
+  if (list.length === 0) return writer.bytes;
+  writer.count(list.length);
   switch (section) {
-    case 'series': {
-      const tuples = rows.series.flatMap(({ id, day, labels }) => [
-        toInteger(id, 16),
-        toInteger(BigInt(day), 2),
-        toMap(labels),
-      ]);
-      return Buffer.concat([count, ...tuples]);
-    }
-    case 'samples': {
-      const ids = rows.samples.map(({ id }) => toInteger(id, 16));
-      const times = rows.samples.map(({ timeMs }) => toInteger(timeMs, 8));
-      const values = rows.samples.map(({ valueBits }) => toInteger(valueBits, 8));
-      return Buffer.concat([count, ...ids, count, ...times, count, ...values]);
-    }
-    case 'histograms': {
-      const tuples = rows.histograms.flatMap(({ id, timeMs, message }) => [
-        toInteger(id, 16),
-        toInteger(timeMs, 8),
-        toText(message),
-      ]);
-      return Buffer.concat([count, ...tuples]);
-    }
-    case 'exemplars': {
-      const tuples = rows.exemplars.flatMap(({ id, timeMs, valueBits, labels }) => [
-        toInteger(id, 16),
-        toInteger(timeMs, 8),
-        toInteger(valueBits, 8),
-        toMap(labels),
-      ]);
-      return Buffer.concat([count, ...tuples]);
-    }
-    case 'metadata': {
-      const texts = rows.metadata.flatMap(({ name, type, unit, help }) => [name, type, unit, help]);
-      return Buffer.concat([count, ...texts.map((text) => toText(text))]);
-    }
+    case 'series':
+      for (const { id, day, labels } of rows.series) {
+        writer
+          .uint128(id)
+          .byte(day & 255)
+          .byte(day >> 8)
+          .map(labels);
+      }
+      break;
+    case 'samples':
+      for (const { id } of rows.samples) writer.uint128(id);
+      writer.count(list.length);
+      for (const { timeMs } of rows.samples) writer.int64(timeMs);
+      writer.count(list.length);
+      for (const { valueBits } of rows.samples) writer.int64(valueBits);
+      break;
+    case 'histograms':
+      for (const { id, timeMs, message } of rows.histograms) {
+        writer.uint128(id).int64(timeMs).text(message);
+      }
+      break;
+    case 'exemplars':
+      for (const { id, timeMs, valueBits, labels } of rows.exemplars) {
+        writer.uint128(id).int64(timeMs).int64(valueBits).map(labels);
+      }
+      break;
+    case 'metadata':
+      for (const { name, type, unit, help } of rows.metadata) {
+        writer.text(name).text(type).text(unit).text(help);
+      }
+      break;
   }
+  return writer.bytes;
 }
 
 /** The stored id is half of the SHA-256 of the labels as stored. */
@@ -136,7 +135,7 @@ function checkLabels(labels: LabelRow, id: bigint): void {
     labels.some(([name]) => name === '__name__'),
     'a series must name its metric',
   );
-  const digest = createHash('sha256').update(toMap(labels)).digest();
+  const digest = createHash('sha256').update(new RowWriter(256).map(labels).bytes).digest();
   const expected = digest.readBigUInt64LE() | (digest.readBigUInt64LE(8) << 64n);
   assert.equal(id, expected, 'the id must be the hash of the labels');
 }

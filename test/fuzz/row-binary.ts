@@ -2,27 +2,66 @@
  * Writes RowBinary (https://clickhouse.com/docs/interfaces/formats/RowBinary), for round-trip
  * comparison: a difference means invalid text or a non-canonical encoding.
  */
-import { varint } from '../harness/proto-wire.ts';
+export class RowWriter {
+  #bytes: Buffer;
+  #length = 0;
 
-export function toText(text: string | Buffer): Buffer {
-  const bytes = Buffer.from(text as string);
-  return Buffer.concat([varint(BigInt(bytes.length)), bytes]);
-}
+  /** @param bytes expected; more make it grow */
+  constructor(bytes: number) {
+    this.#bytes = Buffer.allocUnsafe(bytes);
+  }
 
-export function toMap(entries: readonly (readonly [string, string])[]): Buffer {
-  const texts = entries.flatMap(([key, value]) => [toText(key), toText(value)]);
-  return Buffer.concat([toCount(entries.length), ...texts]);
-}
+  /** A view of what is written. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
 
-export function toCount(count: number): Buffer {
-  return varint(BigInt(count));
-}
+  text(text: string | Buffer): this {
+    const length = Buffer.byteLength(text);
+    this.count(length);
+    const at = this.#take(length);
+    if (typeof text === 'string') this.#bytes.write(text, at);
+    else text.copy(this.#bytes, at);
+    return this;
+  }
 
-/** Little endian, two's complement. */
-export function toInteger(value: bigint, bytes: 1 | 2 | 8 | 16): Buffer {
-  const out = Buffer.alloc(16);
-  const bits = BigInt.asUintN(128, value);
-  out.writeBigUInt64LE(BigInt.asUintN(64, bits));
-  out.writeBigUInt64LE(bits >> 64n, 8);
-  return out.subarray(0, bytes);
+  map(entries: Iterable<readonly [string, string]> & ({ length: number } | { size: number })) {
+    this.count('length' in entries ? entries.length : entries.size);
+    for (const [key, value] of entries) this.text(key).text(value);
+    return this;
+  }
+
+  /** Base 128, the lowest digits first. */
+  count(count: number): this {
+    let rest = count;
+    for (; rest > 127; rest = Math.floor(rest / 128)) this.byte((rest % 128) | 128);
+    return this.byte(rest);
+  }
+
+  byte(value: number): this {
+    const at = this.#take(1);
+    this.#bytes[at] = value;
+    return this;
+  }
+
+  int64(value: bigint): this {
+    const at = this.#take(8);
+    this.#bytes.writeBigUInt64LE(BigInt.asUintN(64, value), at);
+    return this;
+  }
+
+  uint128(value: bigint): this {
+    return this.int64(value).int64(value >> 64n);
+  }
+
+  #take(length: number): number {
+    const at = this.#length;
+    this.#length += length;
+    if (this.#length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(2 * this.#length);
+      this.#bytes.copy(grown, 0, 0, at);
+      this.#bytes = grown;
+    }
+    return at;
+  }
 }

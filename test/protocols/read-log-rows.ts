@@ -9,7 +9,7 @@ export function readLogRows(payload: Uint8Array): LogRow[] {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   let at = 0;
   const take = (length: number): number => {
-    assert.ok(at + length <= bytes.length, 'a row must be complete');
+    if (at + length > bytes.length) assert.fail('a row must be complete');
     at += length;
     return at - length;
   };
@@ -25,17 +25,24 @@ export function readLogRows(payload: Uint8Array): LogRow[] {
     const start = take(varint());
     return bytes.toString('utf8', start, at);
   };
-  const readers: Record<(typeof logRowFields)[number][1], () => unknown> = {
-    Int64: () => bytes.readBigInt64LE(take(8)),
-    UInt8: () => bytes[take(1)]!,
-    String: text,
-    'Map(String, String)': () => new Map(Array.from({ length: varint() }, () => [text(), text()])),
+  const map = (): Map<string, string> => {
+    const entries = new Map<string, string>();
+    for (let left = varint(); left > 0; left--) {
+      const key = text();
+      entries.set(key, text());
+    }
+    return entries;
+  };
+  const read = (type: (typeof logRowFields)[number][1]): unknown => {
+    if (type === 'Int64') return bytes.readBigInt64LE(take(8));
+    if (type === 'UInt8') return bytes[take(1)]!;
+    return type === 'String' ? text() : map();
   };
   const rows: LogRow[] = [];
   while (at < bytes.length) {
-    rows.push(
-      Object.fromEntries(logRowFields.map(([name, type]) => [name, readers[type]()])) as LogRow,
-    );
+    const row: Partial<LogRow> = {};
+    for (const [name, type] of logRowFields) row[name] = read(type);
+    rows.push(row as LogRow);
   }
   return rows;
 }
