@@ -9,6 +9,20 @@ export class RowReader {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
+  /** Offset of the next value. */
+  get position(): number {
+    return this.#at;
+  }
+
+  set position(at: number) {
+    this.#at = at;
+  }
+
+  /** Memory that all values share. */
+  get byteLength(): number {
+    return this.#bytes.length;
+  }
+
   hasMore(): boolean {
     return this.#at < this.#bytes.length;
   }
@@ -27,6 +41,12 @@ export class RowReader {
 
   int64(): bigint {
     const value = this.#bytes.readBigInt64LE(this.#at);
+    this.#at += 8;
+    return value;
+  }
+
+  uint64(): bigint {
+    const value = this.#bytes.readBigUInt64LE(this.#at);
     this.#at += 8;
     return value;
   }
@@ -50,7 +70,21 @@ export class RowReader {
 
   /** A String, decoded. */
   text(): string {
-    return this.#take(this.varint()).toString('utf8');
+    const length = this.varint();
+    if (length === 0) return '';
+    const start = this.#at;
+    this.#advance(length);
+    return this.#bytes.toString('utf8', start, this.#at);
+  }
+
+  /** Passes over a String. */
+  skipString(): void {
+    this.#advance(this.varint());
+  }
+
+  /** Passes over a Map(String, String). */
+  skipLabels(): void {
+    for (let strings = 2 * this.varint(); strings > 0; strings -= 1) this.skipString();
   }
 
   /** A Map(String, String). */
@@ -71,6 +105,11 @@ export class RowReader {
   }
 
   varint(): number {
+    const first = this.#bytes[this.#at] ?? 0;
+    if (first < 128) {
+      this.#at += 1;
+      return first;
+    }
     let value = 0;
     for (let shift = 1; ; shift *= 128) {
       const byte = this.#bytes[this.#at++] ?? 0;
@@ -81,9 +120,13 @@ export class RowReader {
 
   #take(length: number): Buffer {
     const start = this.#at;
+    this.#advance(length);
+    return this.#bytes.subarray(start, this.#at);
+  }
+
+  #advance(length: number): void {
     this.#at += length;
     const missing = this.#at - this.#bytes.length;
     if (missing > 0) throw new RangeError(`cannot read rows: they end ${missing} bytes short`);
-    return this.#bytes.subarray(start, this.#at);
   }
 }

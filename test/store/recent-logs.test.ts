@@ -188,7 +188,7 @@ class Run {
 suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, () => {
   before(async () => {
     engine = await openEngineStore();
-    store = await engine.reopen({ maxLogsInMemory: 25 });
+    store = await engine.reopen({ maxLogsInMemory: 125 });
     const { connection, events } = store;
     plain = createLogReader({
       connection,
@@ -229,7 +229,7 @@ suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, ()
   test('a page of a rare value is read once', async () => {
     const owner = { accountId: randomUUID(), streamId: randomUUID() };
     const at = (i: number) => startNanos - BigInt(1_000 - i) * second;
-    const common = Array.from({ length: 40 }, (_, i) => ({ host: 'common', timestamp: at(i) }));
+    const common = Array.from({ length: 200 }, (_, i) => ({ host: 'common', timestamp: at(i) }));
     await insert(owner, [{ host: 'rare', timestamp: at(-1) }, ...common]);
     const all = everyLog(owner.accountId, [owner.streamId]);
     await inMemory(listPlan(all));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LogFilter } from '../../model/plan.ts';
-import { columnIndex, type LogRow } from '../sql/log-record.ts';
+import { columnIndex } from '../sql/log-record.ts';
 import { expectedRows } from './expected-rows.ts';
 import type { PlacedRow } from './stream-rows.ts';
 
@@ -12,7 +12,7 @@ function newest(count: number, isLoaded = true) {
     const row: unknown[] = [];
     row[columnIndex('SeverityNumber')] = 9;
     row[columnIndex('ServiceName')] = i % 10 === 0 ? 'rare' : 'common';
-    return { row: row as unknown as LogRow } as PlacedRow;
+    return { at: (index) => row[index] } as PlacedRow;
   });
   return { isLoaded, rows };
 }

@@ -19,6 +19,6 @@ export function expectedRows(
   if (!canFilter(filter) || !streams.every((stream) => stream?.isLoaded)) return Infinity;
   const matches = rowFilter(filter);
   const rows = streams.flatMap((stream) => stream!.rows.slice(0, maxSample));
-  const found = rows.filter(({ row }) => matches(row)).length;
+  const found = rows.filter(matches).length;
   return found === 0 ? Infinity : Math.ceil((margin * limit * rows.length) / found);
 }

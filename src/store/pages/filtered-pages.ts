@@ -4,7 +4,7 @@
  */
 import type { LogFilter, ReadableStream } from '../../model/plan.ts';
 import { rowFilter } from './row-filter.ts';
-import { type PlacedRow, StreamRows } from './stream-rows.ts';
+import { type PlacedRow, placedRow, StreamRows } from './stream-rows.ts';
 
 export interface FilteredPage {
   /** As it was when the page was read. */
@@ -35,11 +35,10 @@ export class FilteredPages {
 
   /** To be called before the logs are read, so that none inserted meanwhile is missing. */
   open(filter: LogFilter, stream: ReadableStream): FilteredPage {
-    const test = rowFilter(filter);
     const page: FilteredPage = {
       stream,
       rows: new StreamRows({ maxRows: maxPageRows, maxBytes }),
-      matches: ({ row }) => test(row),
+      matches: rowFilter(filter),
     };
     const key = keyOf(filter);
     this.#pages.delete(key);
@@ -55,7 +54,9 @@ export class FilteredPages {
   }
 
   inserted(rows: readonly PlacedRow[]): void {
-    for (const page of this.#pages.values()) page.rows.add(rows.filter(page.matches));
+    for (const { rows: kept, matches } of this.#pages.values()) {
+      kept.add(rows.filter(matches).map((one) => placedRow(one.row())));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** A page of logs from the newest ones of streams that are in memory. Pure. */
 import type { LogPosition } from '../../model/log-id.ts';
-import type { ListPlan, ReadableStream } from '../../model/plan.ts';
+import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { rowFilter } from './row-filter.ts';
 import { newestFirst, type PlacedRow, type StreamRows } from './stream-rows.ts';
@@ -10,11 +10,15 @@ export interface StreamPage {
   readonly rows: StreamRows;
 }
 
+/** More logs take as long to decode as a statement; fields are compared without. */
+const maxDecodedRows = 4_000;
+
 /** The newest first; undefined where logs below the floor of a stream may belong to the page. */
-export function pageOf(plan: ListPlan, streams: readonly StreamPage[]): LogRow[] | undefined {
+export function pageOf(plan: ListPlan, pages: readonly StreamPage[]): LogRow[] | undefined {
   const { filter, limit, direction, position } = plan;
+  const streams = pages.map(({ stream, rows }) => ({ stream, ...scanned(filter, rows) }));
   const floor = streams
-    .flatMap(({ rows }) => rows.floor ?? [])
+    .flatMap((each) => each.floor ?? [])
     .reduce<LogPosition | undefined>((a, b) => (a && newestFirst(a, b) < 0 ? a : b), undefined);
   const isAbove = (one: LogPosition) => floor === undefined || newestFirst(one, floor) <= 0;
   const startsAbove =
@@ -25,12 +29,23 @@ export function pageOf(plan: ListPlan, streams: readonly StreamPage[]): LogRow[]
   const found = streams.flatMap(({ stream, rows }) => {
     const isWanted = (one: PlacedRow) =>
       one.receivedNanos >= stream.receivedFromNanos && isAbove(one) && matches(one);
-    return takeRows(isNewer ? rows.rows.toReversed() : rows.rows, limit, isWanted);
+    return takeRows(isNewer ? rows.toReversed() : rows, limit, isWanted);
   });
   found.sort(newestFirst);
   const page = isNewer ? found.slice(-limit) : found.slice(0, limit);
   if (!isNewer && page.length < limit && !startsAbove) return undefined;
-  return page.map(({ row }) => row);
+  return page.map((one) => one.row());
+}
+
+/** What a page with this filter may look at. */
+function scanned(
+  { labels, search, excluded }: LogFilter,
+  { rows, floor }: StreamRows,
+): Pick<StreamRows, 'rows' | 'floor'> {
+  const isOfFields = labels.length + search.length + (excluded?.labels.length ?? 0) === 0;
+  if (isOfFields || rows.length <= maxDecodedRows) return { rows, floor };
+  const newest = rows.slice(0, maxDecodedRows);
+  return { rows: newest, floor: newest.at(-1) };
 }
 
 function takeRows(
@@ -58,6 +73,6 @@ function rowTest({ filter, direction, position, untilWatermarkNanos }: ListPlan)
     }
     const order = position === undefined ? undefined : newestFirst(one, position);
     if (order !== undefined && (isNewer ? order >= 0 : order <= 0)) return false;
-    return matches(one.row);
+    return matches(one);
   };
 }

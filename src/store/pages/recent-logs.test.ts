@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
+import type { StampedBatch } from '../../model/batch.ts';
+import { toTie } from '../../model/log-id.ts';
 import type { ListPlan } from '../../model/plan.ts';
-import { stampedBatch } from '../../../test/store/log-row-fixture.ts';
+import { encodeLogs, type LogFixture, stampedBatch } from '../../../test/store/log-row-fixture.ts';
 import { everyLog } from '../../../test/store/read-oracle.ts';
 import type { LogRow } from '../sql/log-record.ts';
-import { toLogRows } from './batch-rows.ts';
+import { packBatch } from './packed-rows.ts';
 import { createRecentLogs } from './recent-logs.ts';
 import type { ListParts } from './read-page.ts';
 
@@ -20,28 +22,56 @@ const plan: ListPlan = {
   untilWatermarkNanos: undefined,
 };
 
-/** Logs at these seconds. */
-const batchAt = (sequence: bigint, ...seconds: bigint[]) =>
-  stampedBatch(
-    seconds.map((second) => ({ timestamp: second, body: String(second) })),
-    { owner, receivedAtNanos: 1n, id: { writer: 1n, sequence } },
-  );
+const logsAt = (...times: bigint[]) =>
+  times.map((timestamp) => ({ timestamp, body: String(timestamp) }));
 
-test('the newest page does not wait for the rest, to which logs are added meanwhile', async () => {
-  const stored = toLogRows(batchAt(1n, 90n, 80n, 70n, 60n));
-  const asked: { limit: number; answer: (rows: readonly LogRow[]) => void }[] = [];
+const batchAt = (sequence: bigint, ...times: bigint[]) =>
+  stampedBatch(logsAt(...times), { owner, receivedAtNanos: 1n, id: { writer: 1n, sequence } });
+
+/** As `compilePackedList` returns them. */
+function packed(batch: StampedBatch, logs: readonly Partial<LogFixture>[]): Buffer {
+  const { id, receivedAtNanos } = batch;
+  return Buffer.concat(
+    logs.flatMap((log, n) => {
+      const head = Buffer.alloc(16);
+      head.writeBigUInt64LE(toTie(id.writer, id.sequence, n));
+      head.writeBigInt64LE(receivedAtNanos, 8);
+      const receiver = Buffer.from(owner.receiverId);
+      return [head, Buffer.from([receiver.length]), receiver, encodeLogs([log])];
+    }),
+  );
+}
+
+/** A store whose answers come when the test says. */
+function openStore() {
+  const asked: {
+    sql: string;
+    limit: number;
+    answer: (rows: readonly LogRow[] | Buffer) => void;
+  }[] = [];
+  const ask = ({ sql }: { sql: string }) =>
+    new Promise((answer) => {
+      asked.push({ sql, limit: Number(/LIMIT (\d+)/.exec(sql)![1]), answer });
+    });
   const parts = {
-    connection: {
-      read: ({ sql }: { sql: string }) =>
-        new Promise((answer) => {
-          asked.push({ limit: Number(/LIMIT (\d+)/.exec(sql)![1]), answer });
-        }),
-    },
+    connection: { read: ask, readBytes: ask },
     database: 'weir',
     limits: { maxSeconds: 20, maxMemoryBytes: 2 ** 29, maxRowsRead: 1e9, maxRowsReturned: 1e5 },
     spreads: { of: async () => ({ isComplete: true, granules: [] }) },
   } as unknown as ListParts;
-  const recent = createRecentLogs(parts, { maxRows: 40, now: Date.now });
+  return { asked, parts };
+}
+
+test('the newest page does not wait for the rest, to which logs are added meanwhile', async () => {
+  const logs = logsAt(90n, 80n, 70n, 60n);
+  const batch = stampedBatch(logs, {
+    owner,
+    receivedAtNanos: 1n,
+    id: { writer: 1n, sequence: 1n },
+  });
+  const stored = packBatch(batch).map((one) => one.row());
+  const { asked, parts } = openStore();
+  const recent = createRecentLogs(parts, { maxRows: 200, now: Date.now });
   const bodies = (limit: number) => recent.list({ ...plan, limit })?.map((row) => row[8]);
 
   recent.follow(plan);
@@ -55,7 +85,63 @@ test('the newest page does not wait for the rest, to which logs are added meanwh
   // After the statement began, so that its answer lacks them.
   recent.inserted([batchAt(2n, 100n, 65n)]);
   assert.deepEqual(bodies(3), ['100', '90', '80']);
-  asked.at(-1)!.answer(stored);
+  asked.at(-1)!.answer(packed(batch, logs));
   await turn();
   assert.deepEqual(bodies(10), ['100', '90', '80', '70', '65', '60']);
+  assert.equal(asked.length, 2);
+});
+
+test('a rare value of a field loads older logs, to which late ones are added', async () => {
+  const times = Array.from({ length: 12 }, (_, n) => 99n - BigInt(n));
+  const logs = times.map((timestamp, n) => {
+    return { timestamp, body: String(timestamp), host: n % 3 === 2 ? 'rare' : 'common' };
+  });
+  const batch = stampedBatch(logs, {
+    owner,
+    receivedAtNanos: 1n,
+    id: { writer: 1n, sequence: 1n },
+  });
+  const rows = packBatch(batch).map((one) => one.row());
+  const ofRare = (row: LogRow) => row[11] === 'rare';
+  const { asked, parts } = openStore();
+  const recent = createRecentLogs(parts, { maxRows: 10, now: Date.now });
+  const rare = {
+    ...plan,
+    filter: { ...plan.filter, equal: new Map([['host' as const, ['rare']]]) },
+  };
+  const bodies = (limit: number) => recent.list({ ...rare, limit })?.map((row) => row[8]);
+
+  recent.follow(plan);
+  await turn();
+  asked[0]!.answer(rows.slice(0, 1));
+  await turn();
+  asked[1]!.answer(packed(batch, logs).subarray(0, packed(batch, logs.slice(0, 2)).length));
+  await turn();
+  assert.equal(bodies(1), undefined);
+  const page = recent.read({ ...rare, limit: 1 }, { accountId: owner.accountId });
+  await turn();
+  asked[2]!.answer(rows.filter(ofRare).slice(0, 1));
+  assert.equal((await page).length, 1);
+  for (const [step, rowsOfStep] of [2, 2, 2, 1].entries()) {
+    await turn();
+    const { limit, sql, answer } = asked[3 + step]!;
+    assert.equal(limit, rowsOfStep);
+    assert.match(sql, /FORMAT RowBinary/);
+    if (step === 1) recent.inserted([lateRare]);
+    const from = 2 + 2 * step;
+    const start = packed(batch, logs.slice(0, from)).length;
+    const end = packed(batch, logs.slice(0, from + limit)).length;
+    answer(packed(batch, logs).subarray(start, end));
+  }
+  await turn();
+  assert.equal(asked.length, 7, 'as many as fit');
+  assert.deepEqual(bodies(4), ['97', '95', '94', '91']);
+  assert.equal(bodies(5), undefined);
+});
+
+/** Older than what is in memory when it comes. */
+const lateRare = stampedBatch([{ timestamp: 95n, body: '95', host: 'rare' }], {
+  owner,
+  receivedAtNanos: 2n,
+  id: { writer: 1n, sequence: 2n },
 });

@@ -6,15 +6,16 @@
 import type { StampedBatch } from '../../model/batch.ts';
 import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
 import type { QueryContext } from '../connection.ts';
-import { exceededLimit } from '../failures.ts';
 import { expectedRows } from './expected-rows.ts';
 import { FilteredPages, maxPageRows } from './filtered-pages.ts';
+import { packBatch } from './packed-rows.ts';
+import { pageOf, type StreamPage } from './page-of-rows.ts';
+import { NewestRows } from './newest-rows.ts';
 import { type ListParts, readPage } from './read-page.ts';
 import { type LogRow, positionOf } from '../sql/log-record.ts';
-import { pageOf, type StreamPage } from './page-of-rows.ts';
 import { canFilter } from './row-filter.ts';
 import { seeksIdentifier } from '../sql/time-windows.ts';
-import { floorOf, type PlacedRow, placedRows, StreamRows } from './stream-rows.ts';
+import { floorOf, type PlacedRow, placedRow } from './stream-rows.ts';
 
 export interface RecentLogs {
   /** The newest first; undefined where the store must be read. */
@@ -36,25 +37,20 @@ export interface RecentOptions {
   readonly now: () => number;
 }
 
-export const maxRecentRows = 4_000;
-/** Loaded before all of them, which takes several times as long: most pages are of the newest. */
-const firstShare = 1 / 20;
-/** Estimated, for one stream. */
-const maxBytes = 8 * 2 ** 20;
+export const maxRecentRows = 20_000;
 const maxStreams = 4;
 /** A stream without reads for this long is dropped. */
 const idleMs = 5 * 60_000;
-/** More rows between two reads cost more to decode than a statement. */
-const maxUnreadRows = 2_000;
+/** More rows between two reads, or so many times `maxRows`, cost more to keep than a statement. */
+const leastUnreadRows = 2_000;
+const unreadShare = 2.5;
 /** Before a stream with more rows than that is loaded again. */
 const pauseMs = 60_000;
 const nanosPerMilli = 1_000_000n;
 
 interface Entry {
   readonly stream: ReadableStream;
-  rows: StreamRows;
-  /** Takes the place of `rows` once it is loaded. */
-  loading: StreamRows | undefined;
+  readonly newest: NewestRows;
   readonly pages: FilteredPages;
   readMs: number;
   unreadRows: number;
@@ -63,33 +59,40 @@ interface Entry {
 }
 
 export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptions): RecentLogs {
-  const loadParts = { ...parts, limits: { ...parts.limits, maxBytesReturned: 2 * maxBytes } };
+  const maxUnreadRows = Math.max(leastUnreadRows, unreadShare * maxRows);
   const entries = new Map<string, Entry>();
 
   function pause(entry: Entry): void {
     for (const [key, known] of entries) {
       if (known !== entry) continue;
-      const { stream, readMs } = entry;
-      entries.set(key, { ...newEntry(stream), readMs, pausedUntilMs: now() + pauseMs });
+      const { stream, newest, readMs } = entry;
+      const paused = newEntry(newest.accountId, stream);
+      entries.set(key, { ...paused, readMs, pausedUntilMs: now() + pauseMs });
     }
   }
 
-  function newEntry(stream: ReadableStream): Entry {
-    const rows = new StreamRows({ maxRows, maxBytes });
+  function newEntry(accountId: string, stream: ReadableStream): Entry {
+    const newest = new NewestRows(parts, { accountId, stream, maxRows });
     const unread = { readMs: now(), unreadRows: 0, pausedUntilMs: 0 };
-    return { stream, rows, loading: undefined, pages: new FilteredPages(), ...unread };
+    return { stream, newest, pages: new FilteredPages(), ...unread };
   }
 
   function followStream(accountId: string, stream: ReadableStream): void {
     const key = keyOf(accountId, stream.streamId);
     const known = entries.get(key);
     if (known !== undefined && (isUsable(known, stream) || known.pausedUntilMs > now())) return;
-    const entry = newEntry(stream);
+    const entry = newEntry(accountId, stream);
     entries.set(key, entry);
     if (entries.size > maxStreams) entries.delete(leastRead(entries));
-    const isWanted = () => entries.get(key) === entry;
     // Every page is a statement meanwhile, whose errors are reported.
-    load(loadParts, { accountId, entry, maxRows }, isWanted).catch(() => pause(entry));
+    entry.newest.load(() => entries.get(key) === entry).catch(() => pause(entry));
+  }
+
+  function deepenStream(accountId: string, streamId: string): void {
+    const key = keyOf(accountId, streamId);
+    const entry = entries.get(key);
+    // After an error it stays as deep as it is.
+    entry?.newest.deepen(() => entries.get(key) === entry).catch(() => {});
   }
 
   return {
@@ -99,21 +102,28 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       const found: StreamPage[] = [];
       for (const stream of streams) {
         const entry = entries.get(keyOf(accountId, stream.streamId));
-        if (entry === undefined || !entry.rows.isLoaded || !isUsable(entry, stream)) {
+        if (entry === undefined || !entry.newest.rows.isLoaded || !isUsable(entry, stream)) {
           return undefined;
         }
-        found.push({ stream, rows: entry.rows });
+        found.push({ stream, rows: entry.newest.rows });
         entry.readMs = now();
         entry.unreadRows = 0;
       }
-      return pageOf(plan, found) ?? filteredPage(plan, entries);
+      // A page of its own takes no look at other logs.
+      return filteredPage(plan, entries) ?? pageOf(plan, found);
     },
-    read(plan, context) {
+    async read(plan, context) {
       const { accountId, streams } = plan.filter;
-      const known = streams.map(({ streamId }) => entries.get(keyOf(accountId, streamId))?.rows);
+      const known = streams.map(
+        ({ streamId }) => entries.get(keyOf(accountId, streamId))?.newest.rows,
+      );
       const sized = { ...parts, expectedRows: expectedRows(plan, known) };
       const pages = pagesFor(plan, entries, now());
-      return pages ? readAndKeep(sized, pages, { plan, context }) : readPage(sized, plan, context);
+      const page = await (pages
+        ? readAndKeep(sized, pages, { plan, context })
+        : readPage(sized, plan, context));
+      if (isOfFields(plan)) for (const { streamId } of streams) deepenStream(accountId, streamId);
+      return page;
     },
     follow(plan) {
       const { accountId, streams, untilNanos } = plan.filter;
@@ -129,7 +139,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
         entry.unreadRows += batch.rows;
         if (now() - entry.readMs > idleMs) entries.delete(key);
         else if (entry.unreadRows > maxUnreadRows) pause(entry);
-        else addRows(entry, placedRows(batch));
+        else addRows(entry, packBatch(batch));
       }
     },
     forget: (accountId, streamId) => void entries.delete(keyOf(accountId, streamId)),
@@ -170,7 +180,8 @@ async function readAndKeep(
   try {
     const newest = { ...plan, filter: { ...filter, untilNanos: undefined } };
     const rows = await readPage(parts, newest, context);
-    page.rows.load(rows, floorOf(newest, rows));
+    const placed = rows.map(placedRow);
+    page.rows.load(placed, floorOf(newest, placed));
     const { untilNanos } = filter;
     const isBeyond = (row: LogRow) =>
       untilNanos !== undefined && positionOf(row).timeNanos >= untilNanos;
@@ -180,13 +191,19 @@ async function readAndKeep(
   }
 }
 
+/** Whether its page may be among older logs, without a look at labels or messages. */
+function isOfFields({ filter, direction }: ListPlan): boolean {
+  const { equal, labels, search } = filter;
+  const isPlain = equal.size > 0 && labels.length + search.length === 0;
+  return isPlain && direction === 'older' && canRemember(filter);
+}
+
 function canRemember(filter: LogFilter): boolean {
   return canFilter(filter) && !seeksIdentifier(filter);
 }
 
-function addRows({ rows, loading, pages }: Entry, added: readonly PlacedRow[]): void {
-  rows.add(added);
-  loading?.add(added);
+function addRows({ newest, pages }: Entry, added: readonly PlacedRow[]): void {
+  newest.add(added);
   pages.inserted(added);
 }
 
@@ -199,50 +216,6 @@ function filteredPage(plan: ListPlan, entries: ReadonlyMap<string, Entry>): LogR
   const isKnown =
     page?.rows.isLoaded === true && stream.receivedFromNanos >= page.stream.receivedFromNanos;
   return isKnown ? pageOf(plan, [{ stream, rows: page.rows }]) : undefined;
-}
-
-/** Some of them first. @throws as a read of the store does */
-async function load(
-  parts: ListParts,
-  { accountId, entry, maxRows }: { accountId: string; entry: Entry; maxRows: number },
-  isWanted: () => boolean,
-): Promise<void> {
-  for (const limit of [Math.ceil(maxRows * firstShare), maxRows]) {
-    const loading = new StreamRows({ maxRows, maxBytes });
-    entry.loading = loading;
-    const { rows, floor } = await readNewest(parts, newestPlan(accountId, entry.stream, limit));
-    if (!isWanted()) return;
-    loading.load(rows, floor);
-    entry.rows = loading;
-    entry.loading = undefined;
-    if (floor === undefined) break;
-  }
-}
-
-/** Fewer logs where they are too large. @throws as a read of the store does */
-async function readNewest(parts: ListParts, plan: ListPlan) {
-  for (let limit = Math.min(plan.limit, parts.limits.maxRowsReturned); ; limit >>= 3) {
-    try {
-      const rows = await readPage(parts, { ...plan, limit }, { accountId: plan.filter.accountId });
-      return { rows, floor: floorOf({ ...plan, limit }, rows) };
-    } catch (error) {
-      if (limit < 8 || exceededLimit(error) !== 'size') throw error;
-    }
-  }
-}
-
-function newestPlan(accountId: string, stream: ReadableStream, limit: number): ListPlan {
-  const filter: LogFilter = {
-    accountId,
-    streams: [stream],
-    fromNanos: undefined,
-    untilNanos: undefined,
-    equal: new Map(),
-    labels: [],
-    search: [],
-  };
-  const whole = { position: undefined, untilWatermarkNanos: undefined };
-  return { filter, limit, direction: 'older', ...whole };
 }
 
 /** Also after its load: the stream must hide at least the logs that it hid then. */

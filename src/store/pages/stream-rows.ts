@@ -2,11 +2,9 @@
  * The newest logs of one stream in memory: all from a position on, so that a page which ends there
  * is the page that the store would return.
  */
-import type { StampedBatch } from '../../model/batch.ts';
 import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan } from '../../model/plan.ts';
 import { type LogRow, positionOf, receivedNanosIndex, sizeOf } from '../sql/log-record.ts';
-import { toLogRows } from './batch-rows.ts';
 
 export interface RowLimits {
   readonly maxRows: number;
@@ -16,14 +14,24 @@ export interface RowLimits {
 
 export interface PlacedRow extends LogPosition {
   readonly receivedNanos: bigint;
-  /** Estimated. */
+  /** Estimated, besides `shared`. */
   readonly bytes: number;
-  readonly row: LogRow;
+  /** Memory of several rows, which is freed with the last of them. */
+  readonly shared?: { readonly byteLength: number };
+  /** One column of the row. */
+  at<Index extends keyof LogRow & number>(index: Index): LogRow[Index];
+  row(): LogRow;
 }
+
+/** Of the row in memory itself, and its places in lists. */
+const bytesPerRow = 200;
 
 export class StreamRows {
   readonly #limits: RowLimits;
-  #rows: PlacedRow[] = [];
+  #rows: readonly PlacedRow[] = [];
+  #bytes = 0;
+  /** Rows by the memory that they share. */
+  readonly #sharing = new Map<object, number>();
   #floor: LogPosition | undefined;
   #isLoaded = false;
 
@@ -46,50 +54,96 @@ export class StreamRows {
   }
 
   /** @param rows the newest. @param floor no older log is among them; undefined = there is none */
-  load(rows: readonly LogRow[], floor: LogPosition | undefined): void {
+  load(rows: readonly PlacedRow[], floor: LogPosition | undefined): void {
     this.#isLoaded = true;
     const isHigher = this.#floor === undefined || (floor && newestFirst(floor, this.#floor) < 0);
     if (isHigher) this.#floor = floor;
-    this.add(rows.map(toPlaced));
+    const kept = this.#rows.filter((row) => !this.#isBelow(row));
+    for (const row of this.#rows.slice(kept.length)) this.#release(row);
+    this.#rows = kept;
+    this.add(rows);
   }
 
   /** Inserted rows. May be called before `load`, with rows that it may repeat. */
   add(added: readonly PlacedRow[]): void {
-    if (added.length === 0) return;
-    const sorted = [...this.#rows, ...added].sort(newestFirst);
-    const { maxRows, maxBytes } = this.#limits;
-    const kept: PlacedRow[] = [];
-    let bytes = 0;
-    for (const placed of sorted) {
-      const last = kept.at(-1);
-      if (this.#floor !== undefined && newestFirst(placed, this.#floor) > 0) break;
-      if (last !== undefined && newestFirst(placed, last) === 0) continue;
-      bytes += placed.bytes;
-      if (kept.length >= maxRows || bytes > maxBytes) {
-        this.#floor = last ?? { timeNanos: placed.timeNanos + 1n, tie: 0n };
-        break;
-      }
-      kept.push(placed);
+    const sorted = added.filter((row) => !this.#isBelow(row)).sort(newestFirst);
+    const oldest = sorted.at(-1);
+    if (oldest === undefined) return;
+    const known = this.#rows;
+    const end = countUntil(known, oldest);
+    const merged = this.#merge(known.slice(0, end), sorted);
+    for (let at = end; at < known.length; at += 1) merged.push(known[at]!);
+    this.#trim(merged);
+    this.#rows = merged;
+  }
+
+  #isBelow(position: LogPosition): boolean {
+    return this.#floor !== undefined && newestFirst(position, this.#floor) > 0;
+  }
+
+  /** Each position once. */
+  #merge(known: readonly PlacedRow[], added: readonly PlacedRow[]): PlacedRow[] {
+    const merged: PlacedRow[] = [];
+    let at = 0;
+    for (const row of added) {
+      while (at < known.length && newestFirst(known[at]!, row) < 0) merged.push(known[at++]!);
+      const isKnown = at < known.length && newestFirst(known[at]!, row) === 0;
+      const last = merged.at(-1);
+      if (isKnown || (last !== undefined && newestFirst(last, row) === 0)) continue;
+      this.#hold(row);
+      merged.push(row);
     }
-    this.#rows = kept;
+    for (; at < known.length; at += 1) merged.push(known[at]!);
+    return merged;
+  }
+
+  #trim(rows: PlacedRow[]): void {
+    const { maxRows, maxBytes } = this.#limits;
+    while (rows.length > maxRows || this.#bytes > maxBytes) {
+      const dropped = rows.pop()!;
+      this.#release(dropped);
+      this.#floor = rows.at(-1) ?? { timeNanos: dropped.timeNanos + 1n, tie: 0n };
+    }
+  }
+
+  #hold({ bytes, shared }: PlacedRow): void {
+    this.#bytes += bytesPerRow + bytes;
+    if (shared === undefined) return;
+    const rows = this.#sharing.get(shared) ?? 0;
+    if (rows === 0) this.#bytes += shared.byteLength;
+    this.#sharing.set(shared, rows + 1);
+  }
+
+  #release({ bytes, shared }: PlacedRow): void {
+    this.#bytes -= bytesPerRow + bytes;
+    if (shared === undefined) return;
+    const rows = this.#sharing.get(shared)! - 1;
+    if (rows > 0) {
+      this.#sharing.set(shared, rows);
+      return;
+    }
+    this.#sharing.delete(shared);
+    this.#bytes -= shared.byteLength;
   }
 }
 
-export function placedRows(batch: StampedBatch): PlacedRow[] {
-  return toLogRows(batch).map(toPlaced);
-}
-
-function toPlaced(row: LogRow): PlacedRow {
-  const receivedNanos = BigInt(row[receivedNanosIndex]);
-  return { ...positionOf(row), receivedNanos, bytes: sizeOf(row), row };
+/** A row as texts, which shares no memory. */
+export function placedRow(row: LogRow): PlacedRow {
+  return {
+    ...positionOf(row),
+    receivedNanos: BigInt(row[receivedNanosIndex]),
+    bytes: sizeOf(row),
+    at: (index) => row[index],
+    row: () => row,
+  };
 }
 
 /** Above which the rows of the newest page are all; undefined = there are no others. */
 export function floorOf(
   { filter, limit }: ListPlan,
-  rows: readonly LogRow[],
+  rows: readonly LogPosition[],
 ): LogPosition | undefined {
-  if (rows.length >= limit) return positionOf(rows.at(-1)!);
+  if (rows.length >= limit) return rows.at(-1);
   const { fromNanos } = filter;
   return fromNanos === undefined ? undefined : { timeNanos: fromNanos - 1n, tie: afterTies };
 }
@@ -102,4 +156,16 @@ export function newestFirst(a: LogPosition, b: LogPosition): number {
   if (a.timeNanos !== b.timeNanos) return a.timeNanos > b.timeNanos ? -1 : 1;
   if (a.tie === b.tie) return 0;
   return a.tie > b.tie ? -1 : 1;
+}
+
+/** How many of the sorted rows are not older than the position. */
+function countUntil(rows: readonly PlacedRow[], position: LogPosition): number {
+  let from = 0;
+  let to = rows.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (newestFirst(rows[middle]!, position) <= 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

@@ -1,4 +1,5 @@
 /** Reads of logs, in listing order for the list and in the order of arrival for the tail. Pure. */
+import { logRowFields } from '../../codec/log-rows.ts';
 import type { ArrivalRange, ArrivalsPlan, ArrivedLog } from '../../model/arrival.ts';
 import type { ListPlan, LogFilter } from '../../model/plan.ts';
 import {
@@ -22,20 +23,40 @@ import { whereSql } from './where.ts';
  * At most `limit` rows of `window`: newest first for `older`, oldest first for `newer`. The engine
  * fetches wide columns after the limit, only for the rows of the page.
  */
-export function compileList(
+export function compileList(table: string, plan: ListPlan, step: ListStep): Statement {
+  return statement((params) => listSql(selectColumns(plan.paths), table, { plan, step, params }));
+}
+
+/** Tie, time of receipt and receiver, and the fields of `logs/1`, as RowBinary. */
+export function compilePackedList(table: string, plan: ListPlan, step: ListStep): Statement {
+  return statement((params) => {
+    return `${listSql(packedColumns, table, { plan, step, params })}\nFORMAT RowBinary`;
+  });
+}
+
+const packedColumns = [
+  'Tie, ReceivedAt, ReceiverId',
+  ...logRowFields.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1)),
+].join(', ');
+
+interface ListStep {
+  readonly window: TimeWindow;
+  readonly limit: number;
+  readonly limits: ReadLimits;
+}
+
+function listSql(
+  selected: string,
   table: string,
-  plan: ListPlan,
-  step: { readonly window: TimeWindow; readonly limit: number; readonly limits: ReadLimits },
-): Statement {
+  { plan, step, params }: { plan: ListPlan; step: ListStep; params: Parameters },
+): string {
   const order = plan.direction === 'older' ? 'DESC' : 'ASC';
-  return statement(
-    (params) => `SELECT ${selectColumns(plan.paths)}
+  return `SELECT ${selected}
 FROM ${table}
 WHERE ${[whereSql(plan.filter, params, step.window), ...positionCondition(plan, params)].join(and)}
 ORDER BY Timestamp ${order}, Tie ${order}
 LIMIT ${step.limit}
-${limitsSql(listLimits(plan.filter, step.limits))}${narrowSql(plan.filter)}`,
-  );
+${limitsSql(listLimits(plan.filter, step.limits))}${narrowSql(plan.filter)}`;
 }
 
 /**
