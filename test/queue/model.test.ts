@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FileSystem } from '../../src/files/file-system.ts';
+import { runs } from '../harness/runs.ts';
 import { runModel } from './queue-model.ts';
 
-const runs = Number(process.env['WEIR_RUNS'] ?? 1000);
+const count = Number(process.env['WEIR_RUNS'] ?? runs(400));
 const firstSeed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Regression: an unsynced key file that a power cut removed was reported as lost. */
@@ -12,12 +13,12 @@ const onceFailed = [1837726803];
 
 test('no acknowledged batch is lost through crashes at any step', async (t) => {
   for (const seed of onceFailed) await runModel({ seed, flips: false, wrap: (fs) => fs });
-  t.diagnostic(`${runs} runs from seed ${firstSeed}`);
+  t.diagnostic(`${count} runs from seed ${firstSeed}`);
   await runAll(false);
 });
 
 test('every batch is kept or reported when bits flip', async (t) => {
-  t.diagnostic(`${runs} runs from seed ${firstSeed}`);
+  t.diagnostic(`${count} runs from seed ${firstSeed}`);
   await runAll(true);
 });
 
@@ -44,7 +45,7 @@ for (const [fault, wrap] of Object.entries(canaries)) {
 }
 
 async function runAll(flips: boolean): Promise<void> {
-  for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     try {
       await runModel({ seed, flips, wrap: (fs) => fs });
     } catch (error) {

@@ -21,6 +21,7 @@ import { type CountedReads, createCountedReads } from '../../src/store/counts/co
 import type { ReaderParts } from '../../src/store/read-time.ts';
 import { byStep } from '../../src/store/sql/part-counts.ts';
 import type { Statement } from '../../src/store/sql/statement.ts';
+import { runs } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
@@ -245,7 +246,7 @@ async function readCounted<Result>(
   }
 }
 
-async function agree(runs: number): Promise<void> {
+async function agree(count: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(histogramArbitrary, async (plan) => {
       const fields: GroupField[] = plan.groupBy === undefined ? ['streamId'] : [plan.groupBy];
@@ -253,14 +254,14 @@ async function agree(runs: number): Promise<void> {
       const result = await readCounted({ ...plan, fields }, read);
       assert.deepEqual(result, await plain.histogram(plan, signal));
     }),
-    { numRuns: runs },
+    { numRuns: runs(count) },
   );
   await fc.assert(
     fc.asyncProperty(facetsArbitrary, async (plan) => {
       const result = await readCounted(plan, () => counted.facets(plan, context));
       assert.deepEqual(result, await plain.facets(plan, signal));
     }),
-    { numRuns: runs },
+    { numRuns: runs(count) },
   );
 }
 
@@ -276,7 +277,7 @@ function rounded({ groups }: StatsResult) {
 }
 
 suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
-  test('give the histograms and facets of rows', () => agree(25));
+  test('give the histograms and facets of rows', () => agree(10));
 
   for (const [title, shortest, minLogs, fewCounts] of [
     ['are by the second where tenths of one', 1_000, 1, 0],
@@ -289,7 +290,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
       const minLogsPerCount = byStep((step) => (step < shortest ? 5_000 : minLogs));
       const own = createCountedReads(reader, { ...eager, minLogsPerCount, fewCounts });
       let answered = 0;
-      for (const plan of fc.sample(facetsArbitrary, { numRuns: 15, seed: 11 })) {
+      for (const plan of fc.sample(facetsArbitrary, { numRuns: 8, seed: 11 })) {
         const filter = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
         await own.facets({ ...plan, filter }, context);
         await delay(10);
@@ -321,17 +322,17 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
         const result = await until(read, { what: 'counts', timeoutMs: 60_000 });
         assert.deepEqual(rounded(result), rounded(await plain.stats(plan, signal)));
       }),
-      { numRuns: 15 },
+      { numRuns: runs(6) },
     );
   });
 
   test('follow inserts, merges and deletions', async () => {
     await insert(800);
-    await agree(5);
+    await agree(3);
     await run('OPTIMIZE TABLE weir.logs FINAL');
-    await agree(5);
+    await agree(3);
     await run("ALTER TABLE weir.logs DELETE WHERE Host = 'h1' SETTINGS mutations_sync = 1");
-    await agree(5);
+    await agree(3);
   });
 
   test('are not made where each would be of few logs', async () => {

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { localToken } from './local-token.ts';
 import type { LabelMatcher, SamplesPlan } from '../../src/model/metric-plan.ts';
+import { runs } from '../harness/runs.ts';
 import { type EngineStore, localName, openEngineStore } from './engine-store.ts';
 import {
   bitsOf,
@@ -153,7 +154,7 @@ test('the store agrees with the array for any selectors, streams and range', asy
         );
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15) },
   );
 });
 

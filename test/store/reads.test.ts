@@ -21,6 +21,7 @@ import { printQuery } from '../../src/query/print.ts';
 import { withQuery } from '../../src/stream/plan-query.ts';
 import { parseRecordFields, pickFields, recordProperties } from '../../src/stream/record-fields.ts';
 import { queryArbitrary } from '../harness/query-arbitrary.ts';
+import { runs as runsOf } from '../harness/runs.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixture.ts';
 import { matchesQuery } from './query-oracle.ts';
@@ -63,7 +64,7 @@ const logArbitrary: fc.Arbitrary<Partial<LogFixture>> = fc
   .map(({ severity, ...log }) => ({ ...log, ...severity }));
 
 /** A cluster of two shards on one engine takes several times as long for each read. */
-const runs = (count: number) => (onCluster ? count / 5 : count);
+const runs = (count: number) => runsOf(onCluster ? count / 4 : count);
 
 let engine: EngineStore;
 let stored: Stored[];
@@ -194,7 +195,7 @@ test('list, histogram, facets, tail and export agree with the array for any filt
         buckets,
       ),
     ),
-    { numRuns: runs(30) },
+    { numRuns: runs(12) },
   );
 });
 
@@ -248,7 +249,7 @@ test('list, histogram, facets, tail and export agree with the array for any quer
       const expected = stored.filter((log) => matches(filter, log) && matchesQuery(query, log));
       return agree(withQuery(filter, parseLogQuery(printQuery(query))!, streams), expected, 40);
     }),
-    { numRuns: runs(30) },
+    { numRuns: runs(12) },
   );
 });
 
@@ -327,7 +328,7 @@ test('fields and values are those of the newest logs, exact where these are all'
         ]);
       },
     ),
-    { numRuns: runs(30) },
+    { numRuns: runs(12) },
   );
 });
 
@@ -408,7 +409,7 @@ test('statistics agree with the array for any plan', async () => {
         }
       }
     }),
-    { numRuns: runs(100) },
+    { numRuns: runs(40) },
   );
 });
 

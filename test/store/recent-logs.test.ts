@@ -20,6 +20,7 @@ import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
 import { unknownFloor } from '../../src/store/receipt-floor.ts';
 import { createRandom, type Random } from '../harness/random.ts';
+import { runs } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
 import { type EngineStore, generousLimits, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
@@ -27,7 +28,7 @@ import { type LogFixture, severityFixtures, stampedBatch } from './log-row-fixtu
 import { everyLog } from './read-oracle.ts';
 
 const seed = Number(process.env['RECENT_SEED'] ?? 1);
-const steps = Number(process.env['RECENT_STEPS'] ?? 80);
+const steps = runs(40);
 const startNanos = BigInt(Date.now()) * 1_000_000n;
 const second = 1_000_000_000n;
 
