@@ -48,7 +48,7 @@ export const metricSectionFields = {
   ],
 } as const satisfies Record<MetricSection, readonly (readonly [string, string])[]>;
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 const lastDay = 0xffff;
 
 /** Days since 1970, clamped to 1970 to 2149. */

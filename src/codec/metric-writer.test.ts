@@ -63,8 +63,8 @@ function write(writer: MetricWriter, sent: Rows): void {
     writer.series(toWords(id), 1, day, encodeLabels(labels));
   }
   for (const { id, timeMs, valueBits } of sent.samples) {
-    const source = Buffer.concat([Buffer.alloc(3), toBytes(valueBits)]);
-    writer.sampleFrom(toWords(id), 1, toTime(timeMs), source, 3);
+    const bits = toBytes(valueBits);
+    writer.sampleBits(toWords(id), 1, toTime(timeMs), bits.readInt32LE(0), bits.readInt32LE(4));
   }
   for (const { id, timeMs, message } of sent.histograms) {
     writer.histogram(toWords(id), 1, toTime(timeMs), message);

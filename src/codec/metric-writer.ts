@@ -13,7 +13,7 @@ export class MetricWriter {
   /** Ids, times and values are separate columns. */
   #ids = new Uint32Array(firstSamples * 4);
   #times = new Uint32Array(firstSamples * 2);
-  #values = Buffer.allocUnsafeSlow(firstSamples * 8);
+  #values = new Uint32Array(firstSamples * 2);
   readonly #doubles = new DataView(new ArrayBuffer(8));
   readonly #tuples: Readonly<Record<TupleSection, { count: number; readonly rows: RowWriter }>> = {
     series: { count: 0, rows: new RowWriter() },
@@ -42,21 +42,19 @@ export class MetricWriter {
     rows.raw(toBuffer(labels), 0, labels.length);
   }
 
-  /** @param source has the little-endian double at `valueAt` */
-  sampleFrom(ids: Uint32Array, at: number, time: Time, source: Buffer, valueAt: number): void {
+  /** @param low half of the bits of a double; bits beyond 32 are dropped */
+  sampleBits(ids: Uint32Array, at: number, time: Time, low: number, high: number): void {
     const sample = this.#addSample(ids, at, time);
-    const values = this.#values;
-    let to = sample * 8;
-    for (let from = valueAt; from < valueAt + 8; from += 1) values[to++] = source[from]!;
+    this.#values[sample * 2] = low;
+    this.#values[sample * 2 + 1] = high;
   }
 
   /** A NaN becomes the canonical NaN of Prometheus. */
   sample(ids: Uint32Array, at: number, time: Time, value: number): void {
-    const sample = this.#addSample(ids, at, time);
     if (value === value) this.#doubles.setFloat64(0, value, true);
     else this.#doubles.setBigUint64(0, normalNan, true);
-    this.#values.writeUInt32LE(this.#doubles.getUint32(0, true), sample * 8);
-    this.#values.writeUInt32LE(this.#doubles.getUint32(4, true), sample * 8 + 4);
+    const low = this.#doubles.getUint32(0, true);
+    this.sampleBits(ids, at, time, low, this.#doubles.getUint32(4, true));
   }
 
   /** @param histogram one `prometheus.Histogram` */
@@ -141,10 +139,10 @@ export class MetricWriter {
     const [ids, times, values] = [this.#ids, this.#times, this.#values];
     this.#ids = new Uint32Array(samples * 4);
     this.#times = new Uint32Array(samples * 2);
-    this.#values = Buffer.allocUnsafeSlow(samples * 8);
+    this.#values = new Uint32Array(samples * 2);
     this.#ids.set(ids.subarray(0, kept * 4));
     this.#times.set(times.subarray(0, kept * 2));
-    this.#values.set(values.subarray(0, kept * 8));
+    this.#values.set(values.subarray(0, kept * 2));
   }
 
   #tuple(section: TupleSection, bytes: number): RowWriter {
@@ -160,7 +158,8 @@ export class MetricWriter {
     const count = encodeVarint(samples);
     const ids = bytesOf(this.#ids.subarray(0, samples * 4));
     const times = bytesOf(this.#times.subarray(0, samples * 2));
-    return [count, ids, count, times, count, this.#values.subarray(0, samples * 8)];
+    const values = bytesOf(this.#values.subarray(0, samples * 2));
+    return [count, ids, count, times, count, values];
   }
 
   #finishTuples(section: TupleSection): Uint8Array[] {

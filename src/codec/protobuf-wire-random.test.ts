@@ -23,6 +23,7 @@ type Numbered = Field & { readonly number: number };
 const bits = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
   fc.integer({ min: 0, max: 300 }).map(BigInt),
+  fc.bigInt({ min: 2n ** 34n, max: 2n ** 43n }),
 );
 const number = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 2 ** 29 - 1 }));
 const leaf: fc.Arbitrary<Numbered> = fc.oneof(
@@ -81,9 +82,17 @@ function read(wire: ProtobufWire, end: number, { number: field, ...content }: Nu
   const tag = wire.tag(end);
   assert.equal(tag, toTag(field, typeOf[content.kind]));
   switch (content.kind) {
-    case 'varint':
+    case 'varint': {
+      const { at } = wire;
+      for (const kind of ['varint', 'unixMillis'] as const) {
+        wire.at = at;
+        wire[kind](end);
+        assert.equal((BigInt(wire.high) << 32n) | BigInt(wire.low), content.value);
+      }
+      return;
+    }
     case 'fixed64':
-      wire[content.kind](end);
+      wire.fixed64(end);
       assert.equal((BigInt(wire.high) << 32n) | BigInt(wire.low), content.value);
       return;
     case 'bytes': {

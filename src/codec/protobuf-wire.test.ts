@@ -29,6 +29,9 @@ describe('reads', () => {
     ['8000', 0, 0],
     ['ffffffff0f', 0, 0xffff_ffff],
     ['8080808010', 1, 0],
+    ['ffffffffff7f', 0x3ff, 0xffff_ffff],
+    ['808080808001', 8, 0],
+    ['d2a6e5b1ce33', 0x19c, 0xe639_5352],
     ['ffffffffffffffffff01', 0xffff_ffff, 0xffff_ffff],
     // Bits beyond 64 are dropped.
     ['ffffffffffffffffff7f', 0xffff_ffff, 0xffff_ffff],
@@ -38,6 +41,9 @@ describe('reads', () => {
     test(`varint ${hex}`, () => {
       const { wire, end } = open(hex);
       wire.varint(end);
+      assert.deepEqual([wire.high, wire.low, wire.at], [high, low, end]);
+      wire.at = 0;
+      wire.unixMillis(end);
       assert.deepEqual([wire.high, wire.low, wire.at], [high, low, end]);
       wire.at = 0;
       assert.equal(wire.uint32(end), low);
@@ -143,6 +149,7 @@ describe('rejects with the position', () => {
       (wire, end) => wire.tag(end),
       (wire, end) => wire.lengthEnd(end),
       (wire, end) => wire.varint(end),
+      (wire, end) => wire.unixMillis(end),
       (wire, end) => wire.uint32(end),
       (wire, end) => wire.uint64(end),
       (wire, end) => wire.int64(end),

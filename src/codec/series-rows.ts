@@ -4,13 +4,12 @@
  */
 import { AppError } from '../model/errors.ts';
 import { seriesState, type SeriesView } from '../model/series-view.ts';
-import { toDay } from './metric-rows.ts';
+import { dayMs, toDay } from './metric-rows.ts';
 import type { MetricWriter, Time } from './metric-writer.ts';
 import type { SeriesMemo } from './series-memo.ts';
 
 const twoTo32 = 4_294_967_296;
 const noDay = -1;
-const zeroBytes = Buffer.alloc(8);
 /** Bytes of id and day. */
 const seriesRowBytes = 18;
 
@@ -54,6 +53,9 @@ export class SeriesRows {
   /** Day of the last record, and whether the series is within the limit on it. */
   #day = noDay;
   #isAdmitted = false;
+  /** Its times in Unix ms, so that most records need no division. */
+  #dayStart = 0;
+  #dayEnd = 0;
 
   constructor({ writer, view, memo, maxLabelBytes }: SeriesRowsParts) {
     this.#writer = writer;
@@ -70,6 +72,8 @@ export class SeriesRows {
     this.#ids = this.#memo.ids;
     this.#at = 4 * series;
     this.#day = noDay;
+    this.#dayEnd = 0;
+    this.#dayStart = 0;
   }
 
   /** Copies id and labels out of the memo, which concurrent requests may trim. */
@@ -81,16 +85,20 @@ export class SeriesRows {
   }
 
   /** @returns the number of samples rejected because the account has too many series */
-  samples({ samples, valueAt, timeLow, timeHigh }: SampleRanges, body: Buffer): number {
+  samples({ samples, valueAt, timeLow, timeHigh }: SampleRanges, body: DataView): number {
     const time = { low: 0, high: 0 };
     let refused = 0;
     for (let sample = 0; sample < samples; sample += 1) {
       time.low = timeLow[sample]!;
       time.high = timeHigh[sample]!;
       const at = valueAt[sample]!;
-      if (!this.#admit(time)) refused += 1;
-      else if (at < 0) this.#writer.sampleFrom(this.#ids, this.#at, time, zeroBytes, 0);
-      else this.#writer.sampleFrom(this.#ids, this.#at, time, body, at);
+      if (!this.#admit(time)) {
+        refused += 1;
+        continue;
+      }
+      const low = at < 0 ? 0 : body.getInt32(at, true);
+      const high = at < 0 ? 0 : body.getInt32(at + 4, true);
+      this.#writer.sampleBits(this.#ids, this.#at, time, low, high);
     }
     return refused;
   }
@@ -98,7 +106,8 @@ export class SeriesRows {
   /** @param bits a little-endian double, kept as it is. @returns false if rejected */
   sample(time: Time, bits: Buffer): boolean {
     if (!this.#admit(time)) return false;
-    this.#writer.sampleFrom(this.#ids, this.#at, time, bits, 0);
+    const low = bits.readInt32LE(0);
+    this.#writer.sampleBits(this.#ids, this.#at, time, low, bits.readInt32LE(4));
     return true;
   }
 
@@ -117,9 +126,13 @@ export class SeriesRows {
   }
 
   #admit({ low, high }: Time): boolean {
-    const day = toDay((high | 0) * twoTo32 + low);
+    const unixMs = (high | 0) * twoTo32 + low;
+    if (unixMs >= this.#dayStart && unixMs < this.#dayEnd) return this.#isAdmitted;
+    const day = toDay(unixMs);
     if (day === this.#day) return this.#isAdmitted;
     this.#day = day;
+    this.#dayStart = day * dayMs;
+    this.#dayEnd = this.#dayStart + dayMs;
     const { scope } = this.#view;
     const isKept = scope !== 0 && this.#isInMemo;
     if (isKept && this.#memo.isKnown(this.#series, scope, day)) {

@@ -75,7 +75,8 @@ function writeMetric(writer: MetricWriter, metric: MetricFixture): void {
     }
   }
   for (const [time, value] of samples) {
-    writer.sampleFrom(id, 0, toTime(time), doubleBytes(value), 0);
+    const bits = doubleBytes(value);
+    writer.sampleBits(id, 0, toTime(time), bits.readInt32LE(0), bits.readInt32LE(4));
   }
   for (const [time, message] of histograms) {
     writer.histogram(id, 0, toTime(time), Buffer.from(message));

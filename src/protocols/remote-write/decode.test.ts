@@ -190,14 +190,15 @@ describe('labels', () => {
       },
     };
     const day = 86_400_000;
-    const samples = [0, 1, day, day + 1, 2 * day].map((time) => toSample(time, 1));
+    const times = [-2, -1, 0, 1, day, day + 1, 2 * day];
+    const samples = times.map((time) => toSample(time, 1));
     const rows = await rowsOf(encodeWriteRequest([{ labels: up, samples }]), view);
     assert.deepEqual(asked, [0, 1, 2]);
     assert.deepEqual(
       rows.series.map((one) => one.day),
       [0, 2],
     );
-    assert.equal(rows.samples.length, 5);
+    assert.equal(rows.samples.length, times.length);
   });
 });
 

@@ -179,7 +179,7 @@ export class WriteRequestDecoding {
       return;
     }
     this.#rows.open(number);
-    const refused = this.#rows.samples(series, this.#body);
+    const refused = this.#rows.samples(series, this.#wire.view);
     if (refused > 0) this.#rejectOverLimit(refused);
     if (series.histograms.length + series.exemplars.length > 0) this.#rows.keep();
   }

@@ -132,7 +132,7 @@ export class TimeSeries {
       if (tag === sampleTag.value) {
         valueAt = wire.pass(8, end);
       } else if (tag === sampleTag.timestamp) {
-        wire.varint(end);
+        wire.unixMillis(end);
         low = wire.low;
         high = wire.high;
       } else {
