@@ -18,13 +18,18 @@ const url = z
   .describe('Of the webhook, or the base URL of Alertmanager.');
 const secret = z.string().max(1_000).default('').describe('Signs webhooks.');
 
+const time = z.string().meta({ format: 'date-time' });
+
 const newNotifier = z.strictObject({ name: nameText, kind, url, secret });
 const answer = z.object({
   notifierId,
   name: nameText,
   kind,
   url,
-  createdAt: z.string().meta({ format: 'date-time' }),
+  createdAt: time,
+  lastSuccessAt: time.nullable().describe('When it last took alerts; null = never.'),
+  lastFailureAt: time.nullable().describe('When alerts last failed to reach it; null = never.'),
+  lastFailure: z.string().nullable().describe('Why they failed then.'),
 });
 
 export const notifierRoutes: readonly DefinedRoute[] = [

@@ -1,8 +1,8 @@
 /** Notifications of many alerts, and of notifiers that fail. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Alert, GroupState, Notifier, SentAlert } from '../model/rules.ts';
-import { createNotify } from './notify.ts';
+import type { Alert, Deliveries, GroupState, Notifier, SentAlert } from '../model/rules.ts';
+import { createNotify, type NotifyParts } from './notify.ts';
 
 const notifier: Notifier = {
   notifierId: 'n1',
@@ -12,6 +12,9 @@ const notifier: Notifier = {
   url: 'https://alertmanager.example.com',
   secret: '',
   createdAt: '2026-01-01T00:00:00.000Z',
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  lastFailure: null,
 };
 
 const alerts = Array.from(
@@ -34,9 +37,15 @@ const state: GroupState = {
 const group = { name: 'group', intervalMs: 120_000, queryOffsetMs: 0, limit: 0, rules: [] };
 const stored = { accountId: 'account', streamId: 'stream', group, state, updatedAt: '' };
 
+const refusal = 'cannot notify: it answered 400';
+
 /** @param isRefused of a request, by its ordinal. @returns the alerts that each got, per request */
-function notifyWith(isRefused: (call: number) => boolean) {
+function notifyWith(
+  isRefused: (call: number) => boolean,
+  faults: Partial<NotifyParts['notifiers'] & NotifyParts['events']> = {},
+) {
   const requests: { host: string; jobs: string[] }[] = [];
+  const deliveries = new Map<string, Deliveries>();
   let calls = 0;
   const notify = createNotify({
     notifiers: {
@@ -44,18 +53,20 @@ function notifyWith(isRefused: (call: number) => boolean) {
         notifier,
         { ...notifier, notifierId: 'n2', url: 'https://other.example.com' },
       ],
+      noteDeliveries: async (notifierId, noted) => void deliveries.set(notifierId, noted),
+      ...faults,
     },
     post: async (url, { body }) => {
-      if (isRefused(calls++)) throw new Error('cannot notify: it answered 400');
+      if (isRefused(calls++)) throw new Error(refusal);
       const list = JSON.parse(body) as { labels: { job: string } }[];
       requests.push({ host: new URL(url).hostname, jobs: list.map(({ labels }) => labels.job) });
     },
     sampleLogs: async () => [],
-    events: { notified: () => {}, notifyFailed: () => {} },
+    events: { notified: () => {}, notifyFailed: () => {}, ...faults },
     now: () => 0,
     externalUrl: () => 'https://localhost',
   });
-  return { notify, requests };
+  return { notify, requests, deliveries };
 }
 
 suite('notifications', () => {
@@ -83,5 +94,38 @@ suite('notifications', () => {
     assert.equal(told.length, sent.size);
     await notify(stored, sent, new AbortController().signal);
     assert.equal(sent.size, 2 * alerts.length, 'the refused ones are sent next time');
+  });
+
+  test('note the last success and failure of each notifier, once in an evaluation', async () => {
+    const { notify, deliveries } = notifyWith((call) => call === 0);
+    const { signal } = new AbortController();
+    const sent = new Map<string, SentAlert>();
+    await notify(stored, sent, signal);
+    const at = '1970-01-01T00:00:00.000Z';
+    const failed = { lastFailureAt: at, lastFailure: refusal };
+    assert.deepEqual(Object.fromEntries(deliveries), {
+      n1: { lastSuccessAt: at, ...failed },
+      n2: { lastSuccessAt: at },
+    });
+    deliveries.clear();
+    await notify(stored, sent, signal);
+    assert.deepEqual(Object.fromEntries(deliveries), { n1: { lastSuccessAt: at } });
+    deliveries.clear();
+    await notify(stored, sent, signal);
+    assert.equal(deliveries.size, 0, 'nothing is due');
+  });
+
+  test('are not delayed by a directory that cannot note them', async () => {
+    const faults: string[] = [];
+    const { notify } = notifyWith(() => false, {
+      noteDeliveries: async () => {
+        throw new Error('gone');
+      },
+      notifyFailed: (kind, notifierId) => faults.push(`${kind} ${notifierId}`),
+    });
+    const sent = new Map<string, SentAlert>();
+    await notify(stored, sent, new AbortController().signal);
+    assert.equal(sent.size, 2 * alerts.length);
+    assert.deepEqual(faults, ['directory n1', 'directory n2']);
   });
 });

@@ -6,6 +6,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { NotifierStore } from '../directory/port.ts';
 import {
   type Alert,
+  type Deliveries,
   type GroupState,
   type LogsRuleQuery,
   type Notifier,
@@ -14,12 +15,13 @@ import {
   type StoredRuleGroup,
 } from '../model/rules.ts';
 import { labelsKey } from '../rules/alerts.ts';
+import { messageOf } from '../std/error-text.ts';
 import type { AlertEvents } from '../telemetry/alert-events.ts';
 import type { GroupOwner } from './evaluate-group.ts';
 import type { Post } from './post.ts';
 
 export interface NotifyParts {
-  readonly notifiers: Pick<NotifierStore, 'listNotifiers'>;
+  readonly notifiers: Pick<NotifierStore, 'listNotifiers' | 'noteDeliveries'>;
   readonly post: Post;
   readonly sampleLogs: SampleLogs;
   readonly events: Pick<AlertEvents, 'notified' | 'notifyFailed'>;
@@ -59,6 +61,7 @@ const repeatMs: Readonly<Record<Notifier['kind'], number>> = {
 };
 /** Of one request. */
 const maxAlerts = 100;
+const maxReasonLength = 500;
 
 interface ReportedAlert {
   readonly alert: Alert;
@@ -94,21 +97,30 @@ export function createNotify(parts: NotifyParts): NotifyOfGroup {
     const due = alerts.filter(({ alert }) =>
       isDue(alert, sent.get(sentKey(notifier, alert)), { kind, nowMs: now() }),
     );
+    let deliveries: Deliveries = {};
     for (let at = 0; at < due.length && !signal.aborted; at += maxAlerts) {
       const part = due.slice(at, at + maxAlerts);
       try {
         const { url, body } = await toMessage(notifier, { stored, alerts: part }, parts);
         await post(url, { body, headers: signatureOf(notifier, body, now()) }, signal);
         events.notified(kind);
+        deliveries = { ...deliveries, lastSuccessAt: toIso(now()) };
         for (const { alert } of part) {
           const state = alert.state === 'inactive' ? 'inactive' : 'firing';
           const { activeAtMs } = alert;
           sent.set(sentKey(notifier, alert), { state, activeAtMs, atMs: now() });
         }
       } catch (error) {
-        if (!signal.aborted) events.notifyFailed(kind, notifierId, error);
+        if (signal.aborted) break;
+        events.notifyFailed(kind, notifierId, error);
+        const lastFailure = messageOf(error).slice(0, maxReasonLength);
+        deliveries = { ...deliveries, lastFailureAt: toIso(now()), lastFailure };
       }
     }
+    if (Object.keys(deliveries).length === 0) return;
+    await notifiers
+      .noteDeliveries(notifierId, deliveries)
+      .catch((error: unknown) => events.notifyFailed('directory', notifierId, error));
   }
 }
 
@@ -157,7 +169,7 @@ async function toMessage(
   const endsMs = parts.now() + Math.max(4 * group.intervalMs, 4 * 60_000);
   if (notifier.kind === 'alertmanager') {
     const list = alerts.map(({ alert }) => ({
-      ...toTimes(alert, new Date(endsMs).toISOString()),
+      ...toTimes(alert, toIso(endsMs)),
       labels: alert.labels,
       annotations: alert.annotations,
       generatorURL: historyUrl(explorer, alert),
@@ -196,10 +208,14 @@ function historyUrl(explorer: string, { labels }: Alert): string {
   return `${explorer}/alerts?${shown.toString()}`;
 }
 
+function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
 function toTimes({ firedAtMs, activeAtMs, resolvedAtMs }: Alert, endsAt: string) {
   return {
-    startsAt: new Date(firedAtMs ?? activeAtMs).toISOString(),
-    endsAt: resolvedAtMs === undefined ? endsAt : new Date(resolvedAtMs).toISOString(),
+    startsAt: toIso(firedAtMs ?? activeAtMs),
+    endsAt: resolvedAtMs === undefined ? endsAt : toIso(resolvedAtMs),
   };
 }
 

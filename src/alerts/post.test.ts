@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
+import { messageOf } from '../std/error-text.ts';
 import { createPost, createUrlCheck } from './post.ts';
 
 const message = { body: '{}', headers: {} };
@@ -28,7 +29,8 @@ suite('posts of notifiers', () => {
   for (const url of refused) {
     test(`refuse ${url}`, async () => {
       const post = createPost({ allowedNetworks: ['192.0.2.0/24'] });
-      await assert.rejects(post(url, message, signal), /the address is not public/);
+      const reason = /the address is not public|its name has no address that is public/;
+      await assert.rejects(post(url, message, signal), reason);
     });
     test(`refuse ${url} before it is posted to`, () => {
       const check = createUrlCheck({ allowedNetworks: ['192.0.2.0/24'] });
@@ -61,6 +63,16 @@ suite('posts of notifiers', () => {
     await assert.rejects(post(url, message, signal), /it answered 500/);
     assert.deepEqual(bodies, ['{}', '{}', '{}']);
     server.close();
+  });
+
+  test('tell the same of a missing name and of one with a private address', async () => {
+    const post = createPost({ allowedNetworks: [] });
+    const reasonOf = async (url: string) =>
+      post(url, message, signal).then(
+        () => assert.fail('it was posted'),
+        (error: unknown) => messageOf(error).replace(url, 'URL'),
+      );
+    assert.equal(await reasonOf('http://missing.invalid'), await reasonOf('http://localhost'));
   });
 
   test('fail at the start with an invalid network', () => {

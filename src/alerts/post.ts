@@ -14,7 +14,10 @@ export interface PostOptions {
   readonly allowedNetworks: readonly string[];
 }
 
-/** Resolves on a status of 2xx. @throws Error with the reason */
+/**
+ * Resolves on a status of 2xx. @throws Error with a reason for people of the account, which tells
+ * them nothing about the names of this network; its cause has the details.
+ */
 export type Post = (
   url: string,
   message: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
@@ -24,7 +27,7 @@ export type Post = (
 /** @throws Error for a URL with an address, or with `localhost`, that is never posted to */
 export type CheckUrl = (url: string) => void;
 
-const timeoutMs = 10_000;
+const timeoutSeconds = 10;
 
 /** Resolves no names: an answer would tell an account about the names of this network. */
 export function createUrlCheck({ allowedNetworks }: PostOptions): CheckUrl {
@@ -46,7 +49,7 @@ export function createPost({ allowedNetworks }: PostOptions): Post {
       try {
         for (const { address } of addresses) check(address);
       } catch (fault) {
-        return callback(fault as Error, []);
+        return callback(Object.assign(fault as Error, { code: refusedAddress }), []);
       }
       if (options.all === true) return callback(null, addresses);
       const [first] = addresses;
@@ -58,19 +61,25 @@ export function createPost({ allowedNetworks }: PostOptions): Post {
     // `lookup` is not called for an address.
     if (isIP(host) !== 0) check(host);
     const request = target.protocol === 'https:' ? requestHttps : requestHttp;
+    const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
     const { promise, resolve: succeed, reject } = Promise.withResolvers<void>();
     const sent = request(target, {
       method: 'POST',
       lookup,
       agent: false,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([signal, timeout]),
       headers: {
         ...headers,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       },
     });
-    sent.on('error', reject);
+    sent.on('error', (cause: NodeJS.ErrnoException) => {
+      const reason = timeout.aborted
+        ? `no answer within ${timeoutSeconds} s`
+        : (reasons[cause.code ?? ''] ?? cause.code ?? 'the request failed');
+      reject(new Error(`cannot notify ${target.origin}: ${reason}`, { cause }));
+    });
     sent.on('response', (response) => {
       response.destroy();
       const { statusCode: status = 0 } = response;
@@ -81,6 +90,22 @@ export function createPost({ allowedNetworks }: PostOptions): Post {
     return promise;
   };
 }
+
+const unresolved = 'its name has no address that is public or in alerts.allowedNetworks';
+const refusedAddress = 'ERR_ADDRESS_NOT_ALLOWED';
+
+/** By code. The same for a name that does not exist and one whose address is not allowed. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOTFOUND: unresolved,
+  EAI_AGAIN: unresolved,
+  EAI_FAIL: unresolved,
+  ENODATA: unresolved,
+  [refusedAddress]: unresolved,
+  ECONNREFUSED: 'it refused the connection',
+  ECONNRESET: 'it closed the connection',
+  EHOSTUNREACH: 'it is unreachable',
+  ENETUNREACH: 'it is unreachable',
+};
 
 /** An IPv6 address without its brackets. */
 function hostOf({ hostname }: URL): string {

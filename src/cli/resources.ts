@@ -170,7 +170,7 @@ const resources: Readonly<Record<string, Resource>> = {
   weir notifier create on-call --kind alertmanager --endpoint https://alerts.example.com:9093
   weir notifier create chat --kind webhook --endpoint https://hooks.example.com/x --secret s3cret
   weir notifier delete chat`,
-    columns: ['notifierId', 'name', 'kind', 'url', 'createdAt'],
+    columns: ['notifierId', 'name', 'kind', 'url', 'lastSuccessAt', 'lastFailureAt', 'lastFailure'],
     commands: {
       create: 'create a notifier',
       list: "list the account's notifiers",

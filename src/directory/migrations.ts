@@ -199,6 +199,11 @@ const transforms: Step = (text) => [sql`alter table receivers add column transfo
 
 const downsampling: Step = (text) => [sql`alter table streams add column downsampling ${text}`];
 
+const deliveries: Step = (text) =>
+  ['last_success_at', 'last_failure_at', 'last_failure'].map(
+    (column) => sql`alter table notifiers add column ${sql.ref(column)} ${text}`,
+  );
+
 /** Position + 1 is the version. A released step never changes. */
 const steps = [
   initial,
@@ -211,6 +216,7 @@ const steps = [
   notifiers,
   transforms,
   downsampling,
+  deliveries,
 ];
 
 /**

@@ -21,9 +21,19 @@ export function createNotifierQueries(database: Database): NotifierStore {
           );
         }
         const createdAt = database.timestamp();
-        const created = { ...notifier, notifierId: randomUUID(), createdAt };
+        const undelivered = { lastSuccessAt: null, lastFailureAt: null, lastFailure: null };
+        const created = { ...notifier, notifierId: randomUUID(), createdAt, ...undelivered };
         await tx.insertInto('notifiers').values(created).execute();
         return created;
+      }),
+
+    noteDeliveries: (notifierId, deliveries) =>
+      database.writeConcurrently(async (tx) => {
+        await tx
+          .updateTable('notifiers')
+          .set(deliveries)
+          .where('notifierId', '=', notifierId)
+          .execute();
       }),
 
     deleteNotifier: (accountId, notifierId) =>

@@ -12,7 +12,14 @@ import type {
   TokenGrant,
   View,
 } from '../model/account.ts';
-import type { GroupState, Notifier, RuleGroup, StoredRuleGroup } from '../model/rules.ts';
+import type {
+  Deliveries,
+  GroupState,
+  NewNotifier,
+  Notifier,
+  RuleGroup,
+  StoredRuleGroup,
+} from '../model/rules.ts';
 import type {
   MinuteSpan,
   ReceiverHistory,
@@ -205,10 +212,9 @@ export interface NotifierStore {
   /** Ordered by name. */
   listNotifiers(accountId: string): Promise<Notifier[]>;
   /** @throws AppError `conflict` beyond `maxNotifiers` of the account; `not_found` */
-  createNotifier(
-    notifier: Omit<Notifier, 'notifierId' | 'createdAt'>,
-    maxNotifiers: number,
-  ): Promise<Notifier>;
+  createNotifier(notifier: NewNotifier, maxNotifiers: number): Promise<Notifier>;
+  /** Does nothing for an unknown id. */
+  noteDeliveries(notifierId: string, deliveries: Deliveries): Promise<void>;
   deleteNotifier(accountId: string, notifierId: string): Promise<boolean>;
 }
 

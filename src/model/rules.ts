@@ -140,7 +140,17 @@ export interface Notifier {
   readonly secret: string;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
+  /** ISO 8601 UTC; null = none yet, as `lastFailureAt`. */
+  readonly lastSuccessAt: string | null;
+  readonly lastFailureAt: string | null;
+  /** Reason of the last failure. */
+  readonly lastFailure: string | null;
 }
+
+export type NewNotifier = Pick<Notifier, 'accountId' | 'name' | 'kind' | 'url' | 'secret'>;
+
+/** Outcomes of requests to a notifier; an absent one keeps the earlier. */
+export type Deliveries = Partial<Pick<Notifier, 'lastSuccessAt' | 'lastFailureAt' | 'lastFailure'>>;
 
 export interface StoredRuleGroup {
   readonly accountId: string;

@@ -34,7 +34,9 @@ export function createAlertEvents({ log, metrics: registry }: Instruments) {
     notifyFailed(kind: string, notifierId: string, error: unknown) {
       metrics.weir_rules_notifications_total.inc({ kind, outcome: 'failed' });
       const reason = messageOf(error);
-      log.warn({ notifierId, reason }, 'cannot notify of alerts; trying again');
+      const { cause } = error instanceof Error ? error : {};
+      const detail = cause === undefined ? undefined : messageOf(cause);
+      log.warn({ notifierId, reason, detail }, 'cannot notify of alerts; trying again');
     },
     evaluatorFailed: (error: unknown) =>
       log.warn({ err: error }, 'cannot evaluate rules; trying again'),

@@ -72,6 +72,22 @@ function told(name: string, wanted: string): Promise<SentAlert> {
   );
 }
 
+type Deliveries = Readonly<
+  Record<'lastSuccessAt' | 'lastFailureAt' | 'lastFailure', string | null>
+>;
+
+/** @returns all notifiers, once each of them matches. */
+function notifiersBy(isMatch: (notifier: Deliveries) => boolean): Promise<readonly Deliveries[]> {
+  return until(
+    async () => {
+      const { text } = await service.admin('GET', '/notifiers');
+      const { notifiers } = JSON.parse(text) as { notifiers: readonly Deliveries[] };
+      return notifiers.every(isMatch) ? notifiers : undefined;
+    },
+    { what: 'outcomes of deliveries' },
+  );
+}
+
 suite('notifiers', () => {
   test('are refused with an address that they do not reach', async () => {
     const url = 'http://10.0.0.1/hook';
@@ -97,8 +113,19 @@ groups:
       what: 'failed notifications',
     });
     assert.deepEqual(calls, []);
+    const failing = await notifiersBy(({ lastFailure }) => lastFailure !== null);
+    for (const notifier of failing) {
+      assert.equal(notifier.lastSuccessAt, null);
+      assert.match(String(notifier.lastFailure), /^cannot notify http:.* it answered 503$/);
+      assert.match(String(notifier.lastFailureAt), /^\d{4}-.*Z$/);
+    }
     status = 200;
     await told('Broken', 'firing');
+    const working = await notifiersBy(({ lastSuccessAt }) => lastSuccessAt !== null);
+    for (const { lastSuccessAt, lastFailure, lastFailureAt } of working) {
+      assert.match(String(lastFailure), /503/);
+      assert.ok(lastSuccessAt! > lastFailureAt!);
+    }
     const { headers, text } = hooks()[0]!;
     const signature = String(headers['x-weir-signature']);
     const [, seconds = '', digest] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? [];

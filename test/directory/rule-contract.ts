@@ -1,5 +1,6 @@
 /** Contract of the directory: rule groups and leases. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { Directory } from '../../src/directory/port.ts';
@@ -84,6 +85,14 @@ export function ruleContract(current: () => Directory): void {
     const first = await directory.createNotifier({ ...notifier, name: 'a' }, 2);
     await rejectsWith('conflict', directory.createNotifier({ ...notifier, name: 'c' }, 2));
     assert.deepEqual(await directory.listNotifiers(accountId), [first, second]);
+    const noted = { lastFailureAt: '2026-04-01T08:30:00.000Z', lastFailure: 'it answered 500' };
+    const lastSuccessAt = '2026-04-01T08:31:00.000Z';
+    await directory.noteDeliveries(first.notifierId, noted);
+    await directory.noteDeliveries(first.notifierId, { lastSuccessAt });
+    await directory.noteDeliveries(randomUUID(), noted);
+    const [changed, unchanged] = await directory.listNotifiers(accountId);
+    assert.deepEqual(changed, { ...first, ...noted, lastSuccessAt });
+    assert.deepEqual(unchanged, second);
     const other = await createStream();
     assert.equal(await directory.deleteNotifier(other.accountId, first.notifierId), false);
     assert.equal(await directory.deleteNotifier(accountId, first.notifierId), true);

@@ -138,7 +138,7 @@ groups:
     await page.getByLabel('Address').fill('https://hooks.example.com/alerts');
     await page.getByLabel('Secret').fill('pepper');
     await page.getByRole('button', { name: 'Create notifier' }).click();
-    await page.getByRole('row', { name: /on-call/ }).waitFor();
+    await page.getByRole('row', { name: /on-call .*never never/ }).waitFor();
     await assertAccessible(page, 'the notifiers');
     await page.getByRole('button', { name: 'Delete on-call' }).click();
     await page.getByRole('button', { name: 'Delete notifier' }).click();

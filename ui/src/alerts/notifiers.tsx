@@ -17,6 +17,7 @@ import { Card } from '../parts/layout/page.tsx';
 import { Ago } from '../parts/text/ago.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { type Notifier, useNotifiers } from './alert-reads.ts';
+import styles from './alerts-page.module.css';
 
 export function Notifiers() {
   const { api } = useApp();
@@ -79,6 +80,20 @@ function columnsOf(onDelete: (notifier: Notifier) => void): Column<Notifier>[] {
     { header: 'Kind', cell: ({ kind }) => kindWords[kind] },
     { header: 'Address', cell: ({ url }) => <LogText text={url} /> },
     { header: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+    { header: 'Last delivery', cell: ({ lastSuccessAt }) => <Ago at={lastSuccessAt} /> },
+    {
+      header: 'Last failure',
+      cell: ({ lastFailureAt, lastFailure }) => (
+        <>
+          <Ago at={lastFailureAt} />
+          {lastFailure !== null && (
+            <p className={styles.fault}>
+              <LogText text={lastFailure} />
+            </p>
+          )}
+        </>
+      ),
+    },
     {
       header: actions,
       isAtEnd: true,
