@@ -139,6 +139,7 @@ const rollup = /^default_rollup\((\w+\{.*\})\[(\d+)s\]\)$/s;
  * unless a stale marker follows, as that of a selector within its lookback.
  */
 function withoutRollup(query: CommonQuery): CommonQuery {
+  if (!query.query.startsWith('default_rollup')) return query;
   const [, selector, seconds] = rollup.exec(query.query) ?? [];
   if (selector === undefined) return query;
   return { ...query, query: selector, lookback_delta: Number(seconds) * 1000 };

@@ -18,13 +18,14 @@ export function createSampleSource(
   caller: Pick<ReadCaller, 'disconnected'> | undefined,
 ): SampleSource {
   return {
-    async select(matchers, { fromMs, untilMs }) {
+    select(matchers, { fromMs, untilMs }) {
       const from = Math.max(fromMs, lowestMs);
       const until = Math.min(untilMs, highestMs);
       if (from > until) return [];
       const range = { fromMs: BigInt(Math.ceil(from)), untilMs: BigInt(Math.floor(until)) };
       const selectors = matchers.length === 0 ? [] : [matchers];
-      const found = await store.sampleColumns({ ...scope, selectors, ...range }, caller);
+      const found = store.sampleColumns({ ...scope, selectors, ...range }, caller);
+      if (found instanceof Promise) return found.then((series) => series.map(toSampleSeries));
       return found.map(toSampleSeries);
     },
   };

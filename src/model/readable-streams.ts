@@ -51,7 +51,8 @@ export function readableStreams(
   });
 }
 
-function toReadableStream({ streamId, ...stream }: Stream, nowMs: number): ReadableStream {
+function toReadableStream(stream: Stream, nowMs: number): ReadableStream {
+  const { streamId } = stream;
   const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
   const levels = downsamplingOf(stream.downsampling);
   const downsampled = levels.map(({ afterDays, intervalMs }) => ({

@@ -7,6 +7,7 @@ import {
   type UnaryExpr,
   withoutParens,
 } from './parser/ast.ts';
+import { typeOf } from './parser/check.ts';
 import { aggregate, countValues } from './aggregate.ts';
 import { evaluateBinary } from './binary.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -134,8 +135,9 @@ async function evaluateAggregation(ev: Evaluation, grid: Grid, expr: Aggregation
 }
 
 async function evaluateCall(ev: Evaluation, grid: Grid, call: Call): Promise<Value> {
-  const scalar = await evaluateScalarCall(ev, grid, call);
-  if (scalar !== undefined) return { kind: 'scalar', values: scalar };
+  if (typeOf(call) === 'scalar') {
+    return { kind: 'scalar', values: await evaluateScalarCall(ev, grid, call) };
+  }
   const range = rangeArgument(call);
   if (range !== undefined) {
     const series = await callOnRange(ev, grid, { call, range, evaluate });
@@ -149,7 +151,7 @@ async function evaluateScalarCall(
   ev: Evaluation,
   grid: Grid,
   { name, args }: Call,
-): Promise<Float64Array | undefined> {
+): Promise<Float64Array> {
   const { startMs, endMs, stepMs } = ev.times;
   const fill = (value: number) => new Float64Array(grid.steps).fill(value);
   switch (name) {
@@ -172,10 +174,8 @@ async function evaluateScalarCall(
       const choose = name === 'max_of' ? Math.max : Math.min;
       return left.map((value, step) => choose(value, right[step]!));
     }
-    case 'scalar':
-      return onlyValues(grid, await seriesOf(ev, grid, args[0]));
     default:
-      return undefined;
+      return onlyValues(grid, await seriesOf(ev, grid, args[0]));
   }
 }
 

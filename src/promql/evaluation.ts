@@ -1,6 +1,5 @@
 /** State of one query: its bounds, limits, annotations and the samples read so far. */
 import { setImmediate } from 'node:timers/promises';
-import type { LabelMatcher } from '../model/metric-plan.ts';
 import { Annotations } from './annotations.ts';
 import type { Duration, Expr, Span, VectorSelector, Subquery } from './parser/ast.ts';
 import { executionError, QueryError } from './errors.ts';
@@ -135,33 +134,37 @@ export class Evaluation {
     fromMs: number,
     untilMs: number,
   ): Promise<readonly SampleSeries[]> {
-    const series = await this.#read(selector.matchers, fromMs, untilMs);
+    const key = matchersKey(selector.matchers);
+    let series = this.#known(key, fromMs, untilMs);
+    if (series === undefined) {
+      const found = this.#source.select(selector.matchers, { fromMs, untilMs });
+      // Without a turn of the microtasks where they are here at once.
+      series = found instanceof Promise ? await found : found;
+      this.#keep(key, { fromMs, untilMs, series });
+      if (this.isTurnOver()) await this.breathe();
+    }
     return this.#ofCounts.has(selector) ? series.map(withDetectedHints) : series;
   }
 
-  async #read(
-    matchers: readonly LabelMatcher[],
-    fromMs: number,
-    untilMs: number,
-  ): Promise<readonly SampleSeries[]> {
-    const key = matchersKey(matchers);
-    const reads = this.#reads.get(key) ?? [];
-    this.#reads.set(key, reads);
-    const known = reads.find((read) => read.fromMs <= fromMs && read.untilMs >= untilMs);
-    if (known !== undefined) {
-      const isSame = known.fromMs === fromMs && known.untilMs === untilMs;
-      return isSame ? known.series : seriesWithin(known.series, fromMs, untilMs);
-    }
-    const series = await this.#source.select(matchers, { fromMs, untilMs });
-    reads.push({ fromMs, untilMs, series });
+  #known(key: string, fromMs: number, untilMs: number): readonly SampleSeries[] | undefined {
+    const known = this.#reads
+      .get(key)
+      ?.find((read) => read.fromMs <= fromMs && read.untilMs >= untilMs);
+    if (known === undefined) return undefined;
+    const isSame = known.fromMs === fromMs && known.untilMs === untilMs;
+    return isSame ? known.series : seriesWithin(known.series, fromMs, untilMs);
+  }
+
+  #keep(key: string, read: Read): void {
+    const reads = this.#reads.get(key);
+    if (reads === undefined) this.#reads.set(key, [read]);
+    else reads.push(read);
     let count = 0;
-    for (const { from, to, histograms } of series) {
+    for (const { from, to, histograms } of read.series) {
       count += to - from;
       for (const histogram of histograms) count += sampleWeight(histogram);
     }
     this.charge(count);
-    if (this.isTurnOver()) await this.breathe();
-    return series;
   }
 
   /** Counts samples against the limit. @throws QueryError */

@@ -167,6 +167,8 @@ async function scalarArguments(
   { call, evaluate }: { call: Call; evaluate: Evaluate },
 ): Promise<Float64Array[]> {
   const values: Float64Array[] = [];
+  // Most have the range alone.
+  if (call.args.length === 1) return values;
   for (const arg of call.args.map(withoutParens)) {
     if (arg.kind === 'range' || arg.kind === 'subquery') continue;
     const value = await evaluate(ev, grid, arg);

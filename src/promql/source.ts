@@ -13,12 +13,12 @@ export interface SampleSeries extends SampleRange {
 export interface SampleSource {
   /**
    * All series that match, sorted by labels, with their samples from `fromMs` to `untilMs`, both
-   * included.
+   * included; those in memory at once.
    */
   select(
     matchers: readonly LabelMatcher[],
     range: { readonly fromMs: number; readonly untilMs: number },
-  ): Promise<readonly SampleSeries[]>;
+  ): readonly SampleSeries[] | Promise<readonly SampleSeries[]>;
 }
 
 export const noTimes = new Float64Array();

@@ -2,12 +2,18 @@
  * Runs the reads of metrics within the limits of one read. Samples and exemplars take two steps:
  * find the series, then read what is stored of them. Plans are compiled in sql/.
  */
-import type { Exemplar, SamplesPlan, SeriesColumns, SeriesSamples } from '../model/metric-plan.ts';
+import type { Exemplar, SamplesPlan, SeriesSamples } from '../model/metric-plan.ts';
 import type { QueryContext } from './connection.ts';
 import { tooMany } from './failures.ts';
 import type { Head } from './head/head.ts';
 import type { Store } from './port.ts';
-import { type ReaderParts, type ReadTime, startReadTime, timed } from './read-time.ts';
+import {
+  type ReaderParts,
+  type ReadTime,
+  secondsSince,
+  startReadTime,
+  timed,
+} from './read-time.ts';
 import { toSeriesColumns, toSeriesSamples } from './series-samples.ts';
 import {
   compileExemplars,
@@ -52,8 +58,6 @@ interface FoundSeries {
   readonly context: QueryContext;
 }
 
-type Caller = Parameters<Store['sampleColumns']>[1];
-
 /** Bounds the size of a statement. */
 const seriesPerStatement = 20_000;
 
@@ -93,11 +97,6 @@ export function createMetricsReader(
     return toSeriesSamples(found.series, rows, histograms);
   }
 
-  async function sampleColumns(plan: SamplesPlan, caller?: Caller): Promise<SeriesColumns[]> {
-    const recent = await head?.read(plan, caller);
-    return recent ?? (await samples(plan, caller?.disconnected)).map(toSeriesColumns);
-  }
-
   async function exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]> {
     const found = await findSeries(plan, signal);
     const rows = await readSteps<ExemplarRow>(found, async (step) => {
@@ -122,7 +121,7 @@ export function createMetricsReader(
 
   return {
     samples: (plan, signal) => timed(events, 'samples', samples(plan, signal)),
-    sampleColumns: (plan, caller) => timed(events, 'samples', sampleColumns(plan, caller)),
+    sampleColumns: createColumnsReader(events, head, samples),
     exemplars: (plan, signal) => timed(events, 'exemplars', exemplars(plan, signal)),
     series(plan, signal) {
       const statement = compileSeries(database, plan, plan.limit, limits);
@@ -143,8 +142,41 @@ export function createMetricsReader(
   };
 }
 
+/** Reads from memory what is there, at once. Failures are counted as those of the store. */
+function createColumnsReader(
+  events: ReaderParts['events'],
+  head: Pick<Head, 'read'> | undefined,
+  samples: MetricsReader['samples'],
+): MetricsReader['sampleColumns'] {
+  const recentColumns: Head['read'] = (plan, caller) => {
+    try {
+      return head?.read(plan, caller);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  const columns = async (
+    plan: SamplesPlan,
+    recent: ReturnType<Head['read']>,
+    caller: Parameters<Head['read']>[1],
+  ) => (await recent) ?? (await samples(plan, caller?.disconnected)).map(toSeriesColumns);
+  return (plan, caller) => {
+    const startedAt = performance.now();
+    const recent = recentColumns(plan, caller);
+    if (Array.isArray(recent)) {
+      events.read('samples', secondsSince(startedAt));
+      return recent;
+    }
+    return timed(events, 'samples', columns(plan, recent, caller));
+  };
+}
+
 function textOf([text]: readonly [string]): string {
   return text;
+}
+
+async function failed(error: unknown): Promise<never> {
+  throw error;
 }
 
 /** Reads the series in as many statements as needed. @throws AppError over `plan.maxSamples` */

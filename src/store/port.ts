@@ -115,13 +115,13 @@ export interface Store {
    */
   samples(plan: SamplesPlan, signal?: AbortSignal): Promise<SeriesSamples[]>;
   /**
-   * The same as numbers, for evaluation. Recent samples may come from memory, without the signal.
+   * The same as numbers, for evaluation. Recent samples may come from memory, at once.
    * @throws AppError
    */
   sampleColumns(
     plan: SamplesPlan,
     caller?: Pick<ReadCaller, 'disconnected'>,
-  ): Promise<SeriesColumns[]>;
+  ): SeriesColumns[] | Promise<SeriesColumns[]>;
   /** Label sets, sorted by their labels. @throws AppError */
   series(plan: SeriesPlan, signal?: AbortSignal): Promise<(readonly Label[])[]>;
   /** Sorted. @throws AppError */

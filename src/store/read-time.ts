@@ -46,6 +46,6 @@ export function startReadTime(limits: ReadLimits) {
   };
 }
 
-function secondsSince(startedAt: number): number {
+export function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }

@@ -134,9 +134,11 @@ suite('limits of a query', () => {
     const answer = await run('vector(time())[10d:1s]', { maxSamples }, once);
     let text = '';
     const turns = await turnsDuring(
-      encodeQueryResponse(answer, once, { limit: 0, stats: '', seconds: 1 }).then((bytes) => {
-        text = Buffer.from(bytes).toString();
-      }),
+      Promise.resolve(encodeQueryResponse(answer, once, { limit: 0, stats: '', seconds: 1 })).then(
+        (bytes) => {
+          text = Buffer.from(bytes).toString();
+        },
+      ),
     );
     assert.ok(turns >= 4, `${turns} turns`);
     const { data } = JSON.parse(text) as { data: { result: { values: [number, string][] }[] } };

@@ -13,12 +13,13 @@ import type { IndexedSeries } from './series-index.ts';
 import type { StreamHead } from './stream-head.ts';
 import { type HeadOptions, StreamHeads } from './stream-heads.ts';
 
+type Caller = Pick<ReadCaller, 'disconnected'>;
+/** Undefined where the store must be read. */
+type Answer = SeriesColumns[] | undefined;
+
 export interface Head {
-  /** @returns undefined where the store must be read. @throws AppError over the plan's limits */
-  read(
-    plan: SamplesPlan,
-    caller?: Pick<ReadCaller, 'disconnected'>,
-  ): Promise<SeriesColumns[] | undefined>;
+  /** @returns samples in memory at once. @throws AppError over the plan's limits */
+  read(plan: SamplesPlan, caller?: Caller): Answer | Promise<Answer>;
   /** To be called with batches of metrics once the store has acknowledged them. */
   inserted(batches: readonly StampedBatch[]): void;
   forget(accountId: string, streamId: string): void;
@@ -36,38 +37,46 @@ const farMs = 1n << 52n;
 export function createHead(parts: LoadParts, options: HeadOptions): Head {
   const heads = new StreamHeads(parts, options);
   let reads = 0;
+
+  function readLoaded(asked: Asked, caller: Caller | undefined): Answer | Promise<Answer> {
+    const { plan, range } = asked;
+    const found = find(heads, plan, range);
+    if (found === undefined) return undefined;
+    reads += 1;
+    const columns = toColumns(plan, range, { series: found.series, read: reads });
+    if (columns === undefined) return loadMissing(asked, found, caller);
+    heads.makeRoom();
+    return columns;
+  }
+
+  async function loadMissing(
+    { plan, range, nowMs }: Asked,
+    { head, stream, series }: Found,
+    caller: Caller | undefined,
+  ): Promise<Answer> {
+    const missing = series.filter((one) => isMissing(one, range.fromMs));
+    const fromMs = loadedFromMs(range.fromMs, nowMs, missing.length);
+    const loaded = { ...plan, fromMs: BigInt(fromMs), untilMs: farMs, streams: [stream] };
+    const isKept = await head.readInto(
+      () => loadSamples(parts, loaded, missing, caller?.disconnected),
+      (samples = []) => head.keepSamples(fromMs, samples),
+    );
+    if (!isKept) return undefined;
+    // Nothing may be awaited from here on, since other reads and inserts drop samples.
+    const columns = toColumns(plan, range, { series, read: reads });
+    heads.makeRoom();
+    return columns;
+  }
+
   return {
-    async read(plan, caller) {
+    read(plan, caller) {
       const nowMs = options.now();
       const range = { fromMs: Number(plan.fromMs), untilMs: Number(plan.untilMs) };
       if (!isRecent(plan, range, nowMs)) return undefined;
+      const asked = { plan, range, nowMs };
       const loading = heads.loading(plan.accountId, plan.streams);
-      if (loading !== undefined) await loading;
-      const found = find(heads, plan, range);
-      if (found === undefined) return undefined;
-      const { head, stream, series } = found;
-      reads += 1;
-      let columns = toColumns(plan, range, { series, read: reads });
-      if (columns === undefined) {
-        const missing = series.filter((one) => isMissing(one, range.fromMs));
-        const fromMs = loadedFromMs(range.fromMs, nowMs, missing.length);
-        const loaded = { fromMs: BigInt(fromMs), untilMs: farMs };
-        const isKept = await head.readInto(
-          () =>
-            loadSamples(
-              parts,
-              { ...plan, ...loaded, streams: [stream] },
-              missing,
-              caller?.disconnected,
-            ),
-          (samples = []) => head.keepSamples(fromMs, samples),
-        );
-        if (!isKept) return undefined;
-        // Nothing may be awaited from here on, since other reads and inserts drop samples.
-        columns = toColumns(plan, range, { series, read: reads });
-      }
-      heads.makeRoom();
-      return columns;
+      if (loading === undefined) return readLoaded(asked, caller);
+      return loading.then(() => readLoaded(asked, caller));
     },
     inserted: (batches) => heads.inserted(batches),
     forget: (accountId, streamId) => heads.forget(accountId, streamId),
@@ -78,6 +87,12 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
 interface Range {
   readonly fromMs: number;
   readonly untilMs: number;
+}
+
+interface Asked {
+  readonly plan: SamplesPlan;
+  readonly range: Range;
+  readonly nowMs: number;
 }
 
 /** Whether it ends recently, and begins when retention hides nothing. */
