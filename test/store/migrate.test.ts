@@ -33,7 +33,7 @@ test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
   assert.deepEqual(
     await migrate(engine.store.connection, target, 'alone'),
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
   );
 });
 
@@ -200,6 +200,29 @@ test('samples of both layouts are read and merged alike', { skip: onCluster }, a
 
   await run('OPTIMIZE TABLE weir.samples FINAL');
   assert.deepEqual(await readSamples(), expected);
+});
+
+test('logs in blocks of both sizes are read and merged alike', { skip: onCluster }, async () => {
+  await run('ALTER TABLE weir.logs RESET SETTING min_compress_block_size');
+  await insertLogs(engine.store, 5, 'before');
+  await migrateTo('012_logs.sql');
+  await insertLogs(engine.store, 5, 'after');
+  const hash = () =>
+    engine.store.connection.query<[string, string]>('housekeeping', {
+      sql: `SELECT toString(count()), toString(sum(cityHash64(*))) FROM weir.logs
+            WHERE Body LIKE 'before-%' OR Body LIKE 'after-%'`,
+      params: {},
+    });
+  const expected = await hash();
+  assert.ok(Number(expected[0]![0]) >= 40_000);
+
+  await run('OPTIMIZE TABLE weir.logs FINAL');
+  assert.deepEqual(await hash(), expected);
+  const [row] = await engine.store.connection.query<[string]>('housekeeping', {
+    sql: "SELECT engine_full FROM system.tables WHERE database = 'weir' AND name = 'logs'",
+    params: {},
+  });
+  assert.match(row![0], /min_compress_block_size = 16384/);
 });
 
 async function insertSamples(from: number): Promise<void> {
