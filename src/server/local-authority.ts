@@ -2,12 +2,11 @@
  * A certificate authority for this data directory, so that the first request already uses TLS. It
  * is created on the first run, signs the server certificate and renews it before it expires.
  */
-import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
+import { createPrivateKey, KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import 'reflect-metadata';
-import * as x509 from '@peculiar/x509';
+import type { Extension } from '@peculiar/x509';
 import { replaceTextFile } from '../files/atomic-file.ts';
 import { hasErrorCode } from '../std/error-text.ts';
 
@@ -63,7 +62,14 @@ function isUsable({ cert, key }: TlsMaterial, now: Date, days = renewDaysBefore)
   return isPair && parsed.validFromDate <= now && left > days * dayMs;
 }
 
-function makeAuthority(now: Date): Promise<TlsMaterial> {
+/** A dynamic import: it takes a tenth of a second, and most starts issue no certificate. */
+async function loadX509() {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
+}
+
+async function makeAuthority(now: Date): Promise<TlsMaterial> {
+  const x509 = await loadX509();
   return issue({
     subject: `CN=Weir local authority on ${distinguished(hostname())}`,
     now,
@@ -83,10 +89,11 @@ async function makeServer(
   names: readonly string[],
   now: Date,
 ): Promise<TlsMaterial> {
+  const x509 = await loadX509();
   const authority = new x509.X509Certificate(issuer.cert);
   return issue({
     subject: 'CN=localhost',
-    signer: { name: authority.subject, key: await fromPem(issuer.key) },
+    signer: { name: authority.subject, key: fromPem(issuer.key) },
     now,
     days: serverDays,
     extensions: [
@@ -109,11 +116,12 @@ interface CertificateRequest {
   readonly signer?: { readonly name: string; readonly key: webcrypto.CryptoKey };
   readonly now: Date;
   readonly days: number;
-  readonly extensions: readonly x509.Extension[];
+  readonly extensions: readonly Extension[];
 }
 
 async function issue(request: CertificateRequest): Promise<TlsMaterial> {
   const { subject, signer, now, days, extensions } = request;
+  const x509 = await loadX509();
   const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
   const cert = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
@@ -126,7 +134,7 @@ async function issue(request: CertificateRequest): Promise<TlsMaterial> {
     signingKey: signer?.key ?? keys.privateKey,
     extensions: [...extensions, await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
   });
-  return { cert: cert.toString('pem'), key: await toPem(keys.privateKey) };
+  return { cert: cert.toString('pem'), key: toPem(keys.privateKey) };
 }
 
 /** Positive and of 128 bits (RFC 5280 §4.1.2.2). */
@@ -141,13 +149,12 @@ function distinguished(name: string): string {
   return name.replace(/[^A-Za-z0-9.-]/g, '-');
 }
 
-async function toPem(key: webcrypto.CryptoKey): Promise<string> {
-  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+function toPem(key: webcrypto.CryptoKey): string {
+  return String(KeyObject.from(key).export({ type: 'pkcs8', format: 'pem' }));
 }
 
-async function fromPem(pem: string): Promise<webcrypto.CryptoKey> {
-  const der = x509.PemConverter.decodeFirst(pem);
-  return webcrypto.subtle.importKey('pkcs8', der, keyAlgorithm, false, ['sign']);
+function fromPem(pem: string): webcrypto.CryptoKey {
+  return createPrivateKey(pem).toCryptoKey(keyAlgorithm, false, ['sign']);
 }
 
 /**

@@ -5,8 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CachedGrants, createGrants } from '../directory/grants.ts';
 import type { Directory, GrantSource, StatisticsStore } from '../directory/port.ts';
-import { openPostgresDirectory } from '../directory/postgres.ts';
-import { openDirectoryChanges } from '../directory/postgres-changes.ts';
+import type { PostgresDirectoryOptions } from '../directory/postgres.ts';
 import { openSqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
 import {
   openReceiverStatistics,
@@ -36,17 +35,24 @@ export async function openDirectory(opening: Opening): Promise<DirectoryParts> {
   const startRetry = { seconds: waitSeconds, telemetry: directoryEvents };
   const directory = parts.own(
     isShared
-      ? await openPostgresDirectory({ url, password, poolSize, startRetry })
+      ? await openShared({ url, password, poolSize, startRetry })
       : await openEmbedded(resolve(config.data)),
   );
   const grants = openGrants(opening, directory, directoryEvents);
   if (isShared) {
     directoryEvents.sharedDirectoryOpened();
+    const { openDirectoryChanges } = await import('../directory/postgres-changes.ts');
     parts.own(
       openDirectoryChanges({ url, password }, { source: directory, grants }, directoryEvents),
     );
   }
   return { directory, grants, statistics: openStatistics(opening, directory), directoryEvents };
+}
+
+/** With dynamic imports: the client of PostgreSQL is loaded only if it is used. */
+async function openShared(options: PostgresDirectoryOptions): Promise<Directory & GrantSource> {
+  const { openPostgresDirectory } = await import('../directory/postgres.ts');
+  return openPostgresDirectory(options);
 }
 
 export function openGrants(

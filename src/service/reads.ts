@@ -2,7 +2,7 @@
 import { adminRoutes } from '../admin/admin.ts';
 import type { Addresses } from '../admin/quickstart.ts';
 import { createStatisticsRoutes } from '../admin/receiver-statistics.ts';
-import { createOidc, type Oidc, type OidcParts } from '../admin/oidc.ts';
+import type { Oidc, OidcParts } from '../admin/oidc.ts';
 import { parseGrants } from '../admin/oidc-grants.ts';
 import { createSessions, type Sessions } from '../admin/sessions.ts';
 import { createUrlCheck } from '../alerts/post.ts';
@@ -40,10 +40,10 @@ const dayMs = 24 * hourMs;
 
 export const noStreamRoutes: StreamRoutes = { reads: [], tickets: [], admin: [] };
 
-export function createReads(
+export async function createReads(
   { config, instruments }: Pick<Opening, 'config' | 'instruments'>,
   { store, queue, grants, directory, statistics, directoryEvents, addresses }: ReadParts,
-): StreamRoutes {
+): Promise<StreamRoutes> {
   const now = Date.now;
   const watermarkNanos = () => queue.watermarkNanos();
   const newestReceiptNanos = (streamId: string | undefined) => queue.newestReceiptNanos(streamId);
@@ -86,7 +86,7 @@ export function createReads(
       addresses,
     ),
     sessions,
-    oidc: oidcOf(config, { directory, sessions, telemetry: directoryEvents }),
+    oidc: await oidcOf(config, { directory, sessions, telemetry: directoryEvents }),
   };
 }
 
@@ -103,7 +103,7 @@ export function sessionsOf(
 }
 
 /** @throws Error with the invalid setting */
-function oidcOf({ oidc }: Config, parts: OidcParts): Oidc | undefined {
+async function oidcOf({ oidc }: Config, parts: OidcParts): Promise<Oidc | undefined> {
   const { issuer, clientId, grants } = oidc;
   if (issuer === '') return undefined;
   if (URL.parse(issuer)?.protocol !== 'https:') {
@@ -113,5 +113,7 @@ function oidcOf({ oidc }: Config, parts: OidcParts): Oidc | undefined {
   if (grants.length === 0) {
     throw new Error('cannot use oidc.issuer without oidc.grants: nobody could sign in');
   }
+  // A dynamic import: the client of OpenID Connect is loaded only if it is used.
+  const { createOidc } = await import('../admin/oidc.ts');
   return createOidc({ ...oidc, grants: parseGrants(grants) }, parts);
 }

@@ -49,7 +49,7 @@ export async function serve(opening: Opening, parts: ServedParts): Promise<RunAd
   });
   const routes =
     store && rolesOf(config).has('stream')
-      ? createReads(opening, {
+      ? await createReads(opening, {
           ...parts,
           store,
           addresses,

@@ -1,6 +1,6 @@
 /** `npm start` restarts a service that died, and ends with it on request. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,4 +78,27 @@ test('refuses a data directory without its directory.db', async () => {
   const started = start();
   assert.deepEqual(await started.ended, [1, null]);
   assert.match(started.errors(), /directory\.db is missing or empty, .* restore directory\.db/);
+});
+
+/** Prints the address of each module that is loaded. */
+const listModules = `
+import { registerHooks } from 'node:module';
+const load = (url, context, next) => (console.log(url), next(url, context));
+registerHooks({ load });
+`;
+
+test('loads no library of servers or certificates before it is needed', () => {
+  const main = new URL('../../src/main.ts', import.meta.url).href;
+  const hooks = `data:text/javascript,${encodeURIComponent(listModules)}`;
+  const args = ['--import', hooks, '--eval', `import(${JSON.stringify(main)})`];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.equal(status, 0);
+  const names = [...stdout.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)].map(
+    ([, name]) => name,
+  );
+  const loaded = new Set(names);
+  assert.ok(loaded.has('fastify'));
+  const later = ['@peculiar/x509', 'reflect-metadata', 'pg', 'openid-client'];
+  const atOnce = [...later, '@nats-io/jetstream', '@redis/client'].filter((one) => loaded.has(one));
+  assert.deepEqual(atOnce, []);
 });
