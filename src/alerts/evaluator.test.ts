@@ -31,13 +31,16 @@ function openWith(
   let state = earlier;
   let { intervalMs } = group;
   let lists = 0;
+  let isDeleted = false;
   const records: { samples: number; ended: number }[] = [];
+  const recordedAtMs: number[] = [];
   let saved = Promise.withResolvers<GroupState>();
   const events = new Proxy({}, { get: () => () => {} }) as EvaluatorParts['events'];
   const evaluator = openEvaluator({
     rules: {
       listRuleGroups: async () => {
         lists++;
+        if (isDeleted) return [];
         const stored = { accountId: 'account', streamId: 'stream', state, updatedAt: '' };
         return [{ ...stored, group: { ...group, intervalMs, ...(rules && { rules }) } }];
       },
@@ -51,7 +54,8 @@ function openWith(
       releaseLease: async () => {},
     },
     query,
-    record: async (_owner, { samples, ended }) => {
+    record: async (_owner, { atMs, samples, ended }) => {
+      recordedAtMs.push(atMs);
       records.push({ samples: samples.length, ended: ended.length });
     },
     countLate: async () => undefined,
@@ -62,6 +66,10 @@ function openWith(
   });
   return {
     records,
+    recordedAtMs,
+    setDeleted: (next: boolean) => {
+      isDeleted = next;
+    },
     close: () => evaluator.close(),
     nextSaved: () => saved.promise,
     forgetState: () => {
@@ -162,4 +170,38 @@ test('a failure to read the recorded series back does not delay alerts', async (
   t.after(second.close);
   assert.equal((await second.nextSaved()).rules[Object.keys(state.rules)[0]!]?.health, 'ok');
   assert.deepEqual(second.records, [{ samples: 1, ended: 0 }]);
+});
+
+test('series of a deleted group end', async (t) => {
+  const rules = [...group.rules, down];
+  const evaluator = openWith(Date.now, async () => [sample], { rules });
+  t.after(evaluator.close);
+  await evaluator.nextSaved();
+  evaluator.setDeleted(true);
+  const { records, recordedAtMs } = evaluator;
+  await until(() => records.at(-1)?.ended === 3, { what: 'the end of the series' });
+  const [last = 0, end] = recordedAtMs.slice(-2);
+  assert.equal(end, last + 1);
+  evaluator.forgetState();
+  evaluator.setDeleted(false);
+  await evaluator.nextSaved();
+  assert.deepEqual(records.at(-1), { samples: 3, ended: 0 });
+  assert.ok(recordedAtMs.at(-1)! > end, 'a new group continues them');
+});
+
+test('series of a group that is deleted right after a start end', async (t) => {
+  const first = openWith(Date.now, async () => [sample], { rules: [down] });
+  const state = await first.nextSaved();
+  await first.close();
+  const second = openWith(
+    () => state.evaluatedAtMs,
+    async () => [],
+    { rules: [down], state },
+  );
+  t.after(second.close);
+  await until(() => second.lists() > 0, { what: 'the first turn' });
+  second.setDeleted(true);
+  await until(() => second.records.length > 0, { what: 'the end of the series' });
+  assert.deepEqual(second.records, [{ samples: 0, ended: 2 }]);
+  assert.deepEqual(second.recordedAtMs, [state.evaluatedAtMs + 1]);
 });

@@ -1,6 +1,7 @@
 /** Opens the evaluation of rules. */
 import { randomUUID } from 'node:crypto';
-import { openEvaluator, type RecordSamples } from '../alerts/evaluator.ts';
+import { openEvaluator } from '../alerts/evaluator.ts';
+import type { RecordSamples } from '../alerts/group-runs.ts';
 import { createCountLate } from '../alerts/late-rows.ts';
 import { createNotify } from '../alerts/notify.ts';
 import { createPost } from '../alerts/post.ts';

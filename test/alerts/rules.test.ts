@@ -257,6 +257,30 @@ groups:
     assert.ok((await alerts()).every(({ labels }) => labels['rule'] !== 'Twins'));
   });
 
+  test('series of a deleted group end with it', async () => {
+    await applyRules(
+      service,
+      `
+groups:
+- name: going
+  interval: 1s
+  rules:
+  - { record: going:one, expr: vector(1) }
+  - { alert: Going, expr: vector(1) }
+`,
+    );
+    const counted = { query: 'count(going:one) + count({alertname="Going"})' };
+    const found = async () => (await ask<{ result: unknown[] }>('query', counted)).result.length;
+    await until(async () => (await found()) === 1, { what: 'the series of the group' });
+    const { streamId } = service.quickstart;
+    const ended = await service.admin('DELETE', `/streams/${streamId}/rule-groups/going`);
+    assert.equal(ended.status, 204, ended.text);
+    const each = { query: '{__name__=~"going:one|ALERTS|ALERTS_FOR_STATE",alertname=~"|Going"}' };
+    await until(async () => (await ask<{ result: unknown[] }>('query', each)).result.length === 0, {
+      what: 'the end of the series',
+    });
+  });
+
   test('a message that did not occur before is an alert, also in a preview', async () => {
     const earlier = new Date(Date.now() - 600_000).toISOString();
     const events = [
