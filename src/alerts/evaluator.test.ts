@@ -158,6 +158,21 @@ test('series that end while no evaluator runs are marked by the next one', async
   assert.deepEqual(second.records, [{ samples: 0, ended: 3 }]);
 });
 
+test('a label with a lone surrogate is that of the series read back', async (t) => {
+  const [rule] = group.rules as [Rule];
+  const rules = [{ ...rule, labels: { cut: 'a\ud83d' } }];
+  const first = openWith(Date.now, async () => [sample], { rules });
+  const state = await first.nextSaved();
+  await first.close();
+  const readBack = { __name__: 'one', cut: 'a\ufffd', job: 'a' };
+  const query: EvaluatorParts['query'] = async (_owner, _query, atMs) =>
+    atMs === state.evaluatedAtMs ? [{ labels: readBack, value: 1 }] : [sample];
+  const second = openWith(Date.now, query, { rules, state });
+  t.after(second.close);
+  await second.nextSaved();
+  assert.deepEqual(second.records, [{ samples: 1, ended: 0 }]);
+});
+
 test('a failure to read the recorded series back does not delay alerts', async (t) => {
   const first = openWith(Date.now, async () => [sample]);
   const state = await first.nextSaved();

@@ -112,9 +112,11 @@ function replacedLabels(
   return replaced.length === 0 ? undefined : Object.fromEntries(replaced);
 }
 
-/** By name, without empty values. */
+/** By name, without empty values, and as they are stored: without lone surrogates. */
 export function sortLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(labels).filter(([, value]) => value !== '');
+  const entries = Object.entries(labels)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => [name.toWellFormed(), value.toWellFormed()] as const);
   return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 

@@ -37,6 +37,11 @@ export function sprintf(form: string, values: readonly (string | number)[]): str
   });
 }
 
+/** Go counts code points. */
+function cutTo(text: string, length: number | undefined): string {
+  return length === undefined ? text : Array.from(text).slice(0, length).join('');
+}
+
 function formatVerb(
   letter: string,
   value: string | number,
@@ -44,7 +49,7 @@ function formatVerb(
 ): string | undefined {
   const text = typeof value === 'number' ? formatGo(value) : value;
   if (letter === 'v') return text;
-  if (letter === 's') return precision === undefined ? text : text.slice(0, precision);
+  if (letter === 's') return cutTo(text, precision);
   if (letter === 'q') return JSON.stringify(text);
   const number = Number(value);
   if (!Number.isFinite(number)) return formatGo(number);

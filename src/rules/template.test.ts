@@ -31,6 +31,7 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
     '{{ stripPort "[::1]:80" }} {{ stripPort "[::1]" }} {{ stripPort "::1:80" }}',
     '::1 [::1] ::1:80',
   ],
+  ['{{ printf "%.2s" "a\u{1f600}b" }}', 'a\u{1f600}'],
   ['{{ printf "%08.3f|%+06.1f|%08.3f" -1.5 2.5 $value }}', '-001.500|+002.5|1234567.500'],
 ];
 
