@@ -13,6 +13,7 @@ import type { Labels } from '../promql/labels.ts';
 import { formatSample } from '../promql/parser/numbers.ts';
 import type { QueryAnswer, QueryResult, ResultSeries } from '../promql/query.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
+import { createTextMemo } from '../std/text-memo.ts';
 
 const notes = z.array(z.string()).optional();
 const sample = z.tuple([z.number(), z.string()]).describe('Unix seconds and value.');
@@ -216,16 +217,10 @@ function labelsText(labels: Labels): string {
 }
 
 /** Stored series share the labels that they have in common. */
-const labelTexts = new WeakMap<Label, string>();
-
-function labelText(label: Label): string {
-  let text = labelTexts.get(label);
-  if (text === undefined) {
-    text = `${JSON.stringify(label[0])}:${JSON.stringify(label[1])}`;
-    labelTexts.set(label, text);
-  }
-  return text;
-}
+const labelText = createTextMemo(
+  ([name, value]: Label) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  8_000_000,
+);
 
 function histogramText(timeMs: number, histogram: Histogram): string {
   return JSON.stringify([timeMs / 1000, histogramJson(histogram)]);

@@ -1,5 +1,6 @@
 /** Sets of labels: sorted by name, without empty values. */
 import { type Label, metricNameLabel } from '../model/metric-plan.ts';
+import { createTextMemo } from '../std/text-memo.ts';
 
 export type Labels = readonly Label[];
 
@@ -30,16 +31,11 @@ export function metricName(labels: Labels): string {
   return labelValue(labels, metricNameLabel);
 }
 
-const keys = new WeakMap<Labels, string>();
+/** Of some 60,000 series. */
+const mostKeyCharacters = 16_000_000;
 
 /** Equal exactly for equal labels. */
-export function labelsKey(labels: Labels): string {
-  const known = keys.get(labels);
-  if (known !== undefined) return known;
-  const key = joinLabels(labels);
-  keys.set(labels, key);
-  return key;
-}
+export const labelsKey: (labels: Labels) => string = createTextMemo(joinLabels, mostKeyCharacters);
 
 function joinLabels(labels: Labels): string {
   let key = '';
