@@ -57,15 +57,19 @@ export async function migrate(
   }
   const isRepeated = placement.cluster !== undefined && !isComplete;
   const due = migrations.filter(({ version }) => isRepeated || version > current);
+  const applied = due.filter(({ version }) => version > current);
+  const record = (some: readonly Migration[]) =>
+    executeWithRetry(connection, recordSql(placement, some));
   for (const migration of due) {
     for (const sql of migration.statements) await run(sql);
-    if (migration.version <= current) continue;
-    await executeWithRetry(connection, recordSql(placement, migration));
+    if (current > 0 && applied.includes(migration)) await record([migration]);
   }
+  // Of a new database all together: each insert is synced.
+  if (current === 0) await record(applied);
   if (placement.cluster !== undefined && due.length > 0) {
     for (const table of storedTables) await run(distributedSql(placement, table));
   }
-  return due.filter(({ version }) => version > current).map(({ version }) => version);
+  return applied.map(({ version }) => version);
 }
 
 /** The database, and the tables of migrations and fences. */
@@ -161,12 +165,14 @@ async function readMigrations(target: SchemaTarget): Promise<Migration[]> {
   );
 }
 
-function recordSql({ database }: Placement, migration: Migration): Statement {
+function recordSql({ database }: Placement, migrations: readonly Migration[]): Statement {
   const table = tableName(database, 'schema_migrations');
   return statement((params) => {
-    const version = params.add('UInt64', BigInt(migration.version));
-    const name = params.add('String', migration.name);
-    return `INSERT INTO ${table} (version, name) SELECT ${version}, ${name}`;
+    const rows = migrations.map(({ version, name }) => {
+      return `(${params.add('UInt64', BigInt(version))}, ${params.add('String', name)})`;
+    });
+    return `INSERT INTO ${table} (version, name)
+SELECT row.1, row.2 FROM (SELECT arrayJoin([${rows.join(', ')}]) AS row)`;
   });
 }
 

@@ -29,12 +29,38 @@ test('a second start applies nothing', async () => {
   assert.deepEqual(await migrate(engine.store.connection, target, 'alone'), []);
 });
 
+/** As at the next start. @returns the versions applied, and the inserts that recorded them */
+async function migrateAgain() {
+  const { connection } = engine.store;
+  let inserts = 0;
+  const watched: typeof connection = {
+    ...connection,
+    async execute(pool, change) {
+      await connection.execute(pool, change);
+      if (change.sql.startsWith('INSERT')) inserts += 1;
+    },
+  };
+  return { applied: await migrate(watched, target, 'alone'), inserts };
+}
+
+const recorded = () =>
+  engine.store.connection.query<[number]>('housekeeping', {
+    sql: "SELECT version FROM weir.schema_migrations WHERE name != '' ORDER BY version",
+    params: {},
+  });
+
 test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  assert.deepEqual(
-    await migrate(engine.store.connection, target, 'alone'),
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
-  );
+  const applied = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+  assert.deepEqual(await migrateAgain(), { applied, inserts: 1 });
+  assert.deepEqual((await recorded()).flat(), applied);
+});
+
+test('an upgrade records each version once it is applied', async () => {
+  await run('TRUNCATE TABLE weir.schema_migrations');
+  await run("INSERT INTO weir.schema_migrations (version, name) SELECT 10, 'logs'");
+  assert.deepEqual(await migrateAgain(), { applied: [11, 12], inserts: 2 });
+  assert.deepEqual((await recorded()).flat(), [10, 11, 12]);
 });
 
 const durableSettings = [
