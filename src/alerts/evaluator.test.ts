@@ -1,6 +1,7 @@
 /** The evaluator over a directory in memory: which evaluations are due. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Stream } from '../model/account.ts';
 import type { GroupState, Rule, RuleGroup, RuleQuery, RuleSample } from '../model/rules.ts';
 import { until } from '../../test/harness/until.ts';
 import { type EvaluatorParts, openEvaluator } from './evaluator.ts';
@@ -32,6 +33,7 @@ function openWith(
   let { intervalMs } = group;
   let lists = 0;
   let isDeleted = false;
+  let isStreamDeleted = false;
   const records: { samples: number; ended: number }[] = [];
   const recordedAtMs: number[] = [];
   let saved = Promise.withResolvers<GroupState>();
@@ -52,6 +54,7 @@ function openWith(
       },
       holdLease: async () => ({ name: 'alerts', epoch: 1 }),
       releaseLease: async () => {},
+      getStream: async () => (isStreamDeleted ? undefined : ({} as Stream)),
     },
     query,
     record: async (_owner, { atMs, samples, ended }) => {
@@ -69,6 +72,10 @@ function openWith(
     recordedAtMs,
     setDeleted: (next: boolean) => {
       isDeleted = next;
+    },
+    deleteStream: () => {
+      isDeleted = true;
+      isStreamDeleted = true;
     },
     close: () => evaluator.close(),
     nextSaved: () => saved.promise,
@@ -219,4 +226,16 @@ test('series of a group that is deleted right after a start end', async (t) => {
   await until(() => second.records.length > 0, { what: 'the end of the series' });
   assert.deepEqual(second.records, [{ samples: 0, ended: 2 }]);
   assert.deepEqual(second.recordedAtMs, [state.evaluatedAtMs + 1]);
+});
+
+test('nothing is recorded of a deleted stream', async (t) => {
+  const evaluator = openWith(Date.now, async () => [sample]);
+  t.after(evaluator.close);
+  await evaluator.nextSaved();
+  const { length } = evaluator.records;
+  evaluator.deleteStream();
+  const lists = evaluator.lists();
+  await until(() => evaluator.lists() > lists + 1, { what: 'turns of the evaluator' });
+  await evaluator.close();
+  assert.equal(evaluator.records.length, length);
 });

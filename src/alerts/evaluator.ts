@@ -3,14 +3,15 @@
  * directory refuses states of an earlier holder, so that no alert is decided twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lease, RuleStore } from '../directory/port.ts';
+import type { Directory, Lease, RuleStore } from '../directory/port.ts';
 import { type GroupRunParts, GroupRuns } from './group-runs.ts';
 
 export interface EvaluatorParts extends GroupRunParts {
   readonly rules: Pick<
     RuleStore,
     'listRuleGroups' | 'saveRuleState' | 'holdLease' | 'releaseLease'
-  >;
+  > &
+    Pick<Directory, 'getStream'>;
   /** Of the lease; unique among processes that use the directory at once. */
   readonly holder: string;
 }

@@ -1,6 +1,6 @@
 /** Evaluations of rule groups: which are due, what they record, and whom they notify. */
 import { createHash } from 'node:crypto';
-import type { Lease, RuleStore } from '../directory/port.ts';
+import type { Directory, Lease, RuleStore } from '../directory/port.ts';
 import {
   type GroupState,
   ruleKeys,
@@ -26,7 +26,7 @@ import type { CountLate } from './late-rows.ts';
 import type { NotifyOfGroup } from './notify.ts';
 
 export interface GroupRunParts {
-  readonly rules: Pick<RuleStore, 'saveRuleState'>;
+  readonly rules: Pick<RuleStore, 'saveRuleState'> & Pick<Directory, 'getStream'>;
   readonly query: QueryRule;
   readonly record: RecordSamples;
   readonly countLate: CountLate;
@@ -188,9 +188,11 @@ export class GroupRuns {
   }
 
   async #end(track: Track): Promise<void> {
-    const { query, record, events } = this.#parts;
+    const { rules, query, record, events } = this.#parts;
     const { accountId, streamId, group } = track.stored;
     try {
+      // Nothing may be stored of a deleted stream.
+      if ((await rules.getStream(streamId)) === undefined) return;
       const series = track.series ?? (await lastSeries(track.stored, query));
       const ended = [...series.values()].flat();
       if (ended.length === 0) return;

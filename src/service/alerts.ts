@@ -9,7 +9,7 @@ import { createPreview } from '../alerts/preview.ts';
 import { bytesField, ProtobufWriter, varintField } from '../codec/protobuf-writer.ts';
 import type { Config } from '../config/schema.ts';
 import type { CachedGrants } from '../directory/grants.ts';
-import type { NotifierStore, RuleStore } from '../directory/port.ts';
+import type { Directory, NotifierStore, RuleStore } from '../directory/port.ts';
 import { createSeriesLedger } from '../ingest/series-ledger.ts';
 import { createRuleQuery } from '../metrics/rule-query.ts';
 import { AppError } from '../model/errors.ts';
@@ -22,7 +22,7 @@ import { createAlertEvents } from '../telemetry/alert-events.ts';
 import type { Opening } from './opening.ts';
 
 export interface AlertParts {
-  readonly directory: RuleStore & NotifierStore;
+  readonly directory: RuleStore & NotifierStore & Pick<Directory, 'getStream'>;
   readonly grants: Pick<CachedGrants, 'streams'>;
   readonly queue: Queue;
   readonly store: Store;
