@@ -232,6 +232,28 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('cell', { name: /create a new one for this receiver/ }).waitFor();
   });
 
+  test('a change of a stream sends only what changed', async () => {
+    const created = await explorer.service.admin('POST', '/streams', {
+      name: 'spring',
+      retentionDays: 40,
+      downsampling: '30d:5m',
+    });
+    assert.equal(created.status, 201, created.text);
+    await go('/streams');
+    await pick(page, 'spring', 'Edit');
+    await page.getByLabel('Name').fill('summer');
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await page.getByRole('button', { name: 'Save' }).click();
+    assert.deepEqual((await sent).postDataJSON(), { name: 'summer' });
+    await page.getByText('Saved summer').first().waitFor();
+    await pick(page, 'summer', 'Edit');
+    await page.getByLabel('Downsampling of metrics').fill('');
+    const further = page.waitForRequest((request) => request.method() === 'PATCH');
+    await page.getByRole('button', { name: 'Save' }).click();
+    assert.deepEqual((await further).postDataJSON(), { downsampling: null });
+    await page.getByRole('dialog', { name: 'Edit summer' }).waitFor({ state: 'detached' });
+  });
+
   test('deletes a receiver and its stream after their names are typed', async () => {
     await go('/streams');
     await page

@@ -37,7 +37,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         : dataOf(
             api.PATCH('/api/v1/admin/streams/{streamId}', {
               params: { path: { streamId: stream.streamId } },
-              body,
+              body: changesOf(stream, body),
             }),
           ),
     () => {
@@ -94,6 +94,16 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
       )}
     </FormSheet>
   );
+}
+
+/** The service checks what it is sent: an unchanged level may be refused by now. */
+function changesOf(stream: Stream, fields: StreamFields): Partial<StreamFields> {
+  const { name, retentionDays, downsampling } = fields;
+  return {
+    ...(name !== stream.name && { name }),
+    ...(retentionDays !== stream.retentionDays && { retentionDays }),
+    ...(downsampling !== stream.downsampling && { downsampling }),
+  };
 }
 
 const retentionHint =
