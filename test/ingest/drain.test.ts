@@ -273,6 +273,27 @@ test('metrics wait for those before them', async () => {
   await drain.close();
 });
 
+test('metrics that arrive during an insert share the next', async () => {
+  const random = new Random(14);
+  const store = new FakeStore(random);
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.mayAnswer = promise;
+  const drain = startDrain(queue, store, { ...hasty, sendsAhead: true });
+  for (let batch = 0; batch < 4; batch++) {
+    await queue.append({ layout: 'metrics/1', rows: 1, payload: Buffer.from('x') }, owner);
+    await until(() => store.inserts.length === 1);
+    for (let turn = 0; turn < 50; turn++) await new Promise((next) => setImmediate(next));
+  }
+  resolve();
+  await until(() => queue.status().batches === 0);
+  assert.deepEqual(
+    store.inserts.map(({ rows }) => rows),
+    [1, 3],
+  );
+  await drain.close();
+});
+
 test('an idle drain closes at once', async () => {
   const random = new Random(11);
   const queue = await openQueue(new SimulatedFileSystem(random));
