@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { isIP, type AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { messageOf } from '../std/error-text.ts';
@@ -43,6 +43,44 @@ suite('posts of notifiers', () => {
     for (const host of ['localhost', '127.0.0.9', '[fd00::1]', '1.1.1.1', 'db.internal']) {
       check(`http://${host}:9093/`);
     }
+  });
+
+  test('check names of this machine by its addresses of both families', () => {
+    for (const network of ['127.0.0.0/8', '::1/128']) {
+      const check = createUrlCheck({ allowedNetworks: [network] });
+      for (const host of ['localhost', 'localhost.', 'LOCALHOST', 'am.localhost']) {
+        check(`http://${host}:9093/`);
+      }
+    }
+    const check = createUrlCheck({ allowedNetworks: ['10.0.0.0/8'] });
+    assert.throws(() => check('http://am.localhost/'), /127\.0\.0\.1: the address is not public/);
+    check('http://notlocalhost/');
+  });
+
+  test('reach a name with addresses of which some are allowed, by these alone', async () => {
+    const hosts: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      hosts.push(headers.host);
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const addresses = ['::1', '10.0.0.1', '127.0.0.1'];
+    const post = createPost({ allowedNetworks: ['127.0.0.0/8'] }, (_name, _options, answer) =>
+      answer(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      ),
+    );
+    await post(`http://several.example:${port}/`, message, signal);
+    assert.deepEqual(hosts, [`several.example:${port}`]);
+    addresses.pop();
+    await assert.rejects(post(`http://several.example:${port}/`, message, signal), (error) => {
+      assert.ok(error instanceof Error && !error.message.includes('10.0.0.1'));
+      assert.match(messageOf(error.cause), /cannot notify ::1, 10\.0\.0\.1: /);
+      return true;
+    });
+    server.close();
   });
 
   test('reach an allowed network, and follow no redirect', async () => {

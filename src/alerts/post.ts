@@ -2,7 +2,7 @@
  * Posts to URLs that people of an account chose. Connects only to addresses that were checked after
  * the resolution of their name, and follows no redirects.
  */
-import { lookup as resolve } from 'node:dns';
+import { lookup, type LookupAddress } from 'node:dns';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -34,38 +34,47 @@ export function createUrlCheck({ allowedNetworks }: PostOptions): CheckUrl {
   const networks = allowedNetworks.map(toNetwork);
   return (url) => {
     const host = hostOf(new URL(url));
-    if (host === 'localhost') checkAddress('127.0.0.1', networks);
-    else if (isIP(host) !== 0) checkAddress(host, networks);
+    // RFC 6761: every name below it is one of this machine, by either address.
+    const addresses = /(?:^|\.)localhost\.?$/.test(host) ? ['127.0.0.1', '::1'] : [host];
+    const isReached = addresses.some((one) => isIP(one) === 0 || isAllowed(one, networks));
+    if (!isReached) throw refusalOf(addresses[0]!);
   };
 }
 
+/** All addresses of a name. */
+export type Resolve = (
+  hostname: string,
+  options: { readonly all: true },
+  callback: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+
 /** @throws Error with the invalid range */
-export function createPost({ allowedNetworks }: PostOptions): Post {
+export function createPost({ allowedNetworks }: PostOptions, resolve: Resolve = lookup): Post {
   const networks = allowedNetworks.map(toNetwork);
-  const check = (address: string) => checkAddress(address, networks);
-  const lookup: LookupFunction = (hostname, options, callback) =>
+  const lookupAllowed: LookupFunction = (hostname, options, callback) =>
     resolve(hostname, { all: true }, (error, addresses) => {
       if (error) return callback(error, []);
-      try {
-        for (const { address } of addresses) check(address);
-      } catch (fault) {
-        return callback(Object.assign(fault as Error, { code: refusedAddress }), []);
+      // A name may have further addresses: `localhost` often has ::1 too.
+      const allowed = addresses.filter(({ address }) => isAllowed(address, networks));
+      const [first] = allowed;
+      if (first === undefined) {
+        const refusal = refusalOf(addresses.map(({ address }) => address).join(', '));
+        return callback(Object.assign(refusal, { code: refusedAddress }), []);
       }
-      if (options.all === true) return callback(null, addresses);
-      const [first] = addresses;
-      callback(null, first?.address ?? '', first?.family);
+      if (options.all === true) return callback(null, allowed);
+      callback(null, first.address, first.family);
     });
   return async (url, { body, headers }, signal) => {
     const target = new URL(url);
     const host = hostOf(target);
     // `lookup` is not called for an address.
-    if (isIP(host) !== 0) check(host);
+    if (isIP(host) !== 0 && !isAllowed(host, networks)) throw refusalOf(host);
     const request = target.protocol === 'https:' ? requestHttps : requestHttp;
     const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
     const { promise, resolve: succeed, reject } = Promise.withResolvers<void>();
     const sent = request(target, {
       method: 'POST',
-      lookup,
+      lookup: lookupAllowed,
       agent: false,
       signal: AbortSignal.any([signal, timeout]),
       headers: {
@@ -125,15 +134,17 @@ function toNetwork(range: string): Network {
   }
 }
 
-/** @throws Error for an address that is neither public nor allowed */
-function checkAddress(text: string, networks: readonly Network[]): void {
+function isAllowed(text: string, networks: readonly Network[]): boolean {
+  if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);
-  if (address.range() === 'unicast') return;
-  const isAllowed = networks.some(
+  if (address.range() === 'unicast') return true;
+  return networks.some(
     ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
   );
-  if (isAllowed) return;
-  throw new Error(
-    `cannot notify ${text}: the address is not public; add its range to alerts.allowedNetworks`,
+}
+
+function refusalOf(address: string): Error {
+  return new Error(
+    `cannot notify ${address}: the address is not public; add its range to alerts.allowedNetworks`,
   );
 }
