@@ -39,7 +39,7 @@ async function planTenDays(onCount: (count: number, clock: { ms: number }) => vo
   };
   const downsampling = createDownsampling(parts as unknown as DiskSpaceParts);
   await downsampling.plan();
-  return { downsampling, counted };
+  return { downsampling, counted, clock };
 }
 
 test('counts days for seconds per round, each once', async () => {
@@ -60,12 +60,26 @@ test('begins no count after the closing signal', async () => {
   assert.deepEqual(counted, ['01']);
 });
 
-test('tries a failed day again after the others', async () => {
-  const { downsampling, counted } = await planTenDays((count) => {
-    if (count === 1) throw new Error('cannot count');
+test('retries a failed day with backoff, up to a day, beside the others', async () => {
+  let failures = 0;
+  const { downsampling, counted, clock } = await planTenDays(() => {
+    if (counted.at(-1) !== '01') return;
+    failures++;
+    throw new Error('cannot count');
   });
-  await assert.rejects(downsampling.rewriteNextDay(signal), /cannot count/);
-  await downsampling.rewriteNextDay(signal);
-  assert.equal(counted.length, 11);
-  assert.equal(counted.at(-1), '01');
+  const rounds = async (ms: number) => {
+    const untilMs = clock.ms + ms;
+    for (; clock.ms < untilMs; clock.ms += 10_000) {
+      await downsampling.rewriteNextDay(signal).catch(() => undefined);
+    }
+  };
+  await rounds(20_000);
+  assert.deepEqual([counted.length, failures], [11, 2]);
+  await rounds(3_600_000);
+  assert.deepEqual([counted.length, failures], [18, 9]);
+  await downsampling.plan();
+  await rounds(3_600_000);
+  assert.equal(failures, 10, 'a new plan keeps the wait');
+  await rounds(30 * dayMs);
+  assert.ok(failures > 35 && failures < 50, `${failures}`);
 });

@@ -21,8 +21,8 @@ export interface Downsampling {
   /** Finds the days that may have something to delete. */
   plan(): Promise<void>;
   /**
-   * Rewrites the next of them that has, if it is found within seconds. A day that fails is tried
-   * again after the others.
+   * Rewrites the next of them that has, if it is found within seconds. A day that fails is retried
+   * with backoff, up to a day.
    * @param closing no statement begins after it fires
    */
   rewriteNextDay(closing: AbortSignal): Promise<void>;
@@ -34,14 +34,25 @@ const maxRowsKeptByStatement = 2_000_000;
 /** Bounds the counts of a round, for which retention and the disk cap wait. */
 const searchMs = 5_000;
 
+const firstRetryMs = 10_000;
+
 interface Due extends DownsampledDay {
   /** Size of the day on disk in digits, from which a change is noticed. */
   readonly bytes: string;
 }
 
+interface Planned {
+  readonly of: Due;
+  readonly digest: string;
+  /** Unix ms. */
+  readonly dueAtMs: number;
+  /** After a failure. */
+  readonly backoffMs: number;
+}
+
 export function createDownsampling({ store, streams, now }: DiskSpaceParts): Downsampling {
   const { connection, placement, events } = store;
-  let due: Due[] = [];
+  let planned: Planned[] = [];
   /** Digests of days that had nothing to delete. */
   const done = new Set<string>();
 
@@ -50,6 +61,8 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts): Dow
     const [row] = await connection.query<[string]>('housekeeping', count);
     return Number(row?.[0]) > 0;
   }
+
+  const isDue = ({ dueAtMs }: Planned) => dueAtMs <= now();
 
   /** @returns whether there was something to delete */
   async function rewrite(of: Due, closing: AbortSignal): Promise<boolean> {
@@ -73,27 +86,35 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts): Dow
   return {
     async plan() {
       const all = (await streams()).filter(({ downsampling }) => downsampling !== null);
-      due = [];
+      const earlier = new Map(planned.map((one) => [one.digest, one]));
+      planned = [];
       if (all.length === 0) return;
       const days = await connection.query<DayRow>('housekeeping', compileDays(placement));
       const batches = toBatches(all);
-      due = days
+      planned = days
         .flatMap((row) => batches.flatMap((some) => toDue(some, row, now())))
-        .filter((of) => !done.has(digestOf(of)));
+        .map((of) => {
+          const digest = digestOf(of);
+          return earlier.get(digest) ?? { of, digest, dueAtMs: 0, backoffMs: firstRetryMs };
+        })
+        .filter(({ digest }) => !done.has(digest));
     },
     async rewriteNextDay(closing) {
-      if (due.length === 0 || (await isMutating())) return;
+      if (!planned.some(isDue) || (await isMutating())) return;
       const untilMs = now() + searchMs;
       while (!closing.aborted && now() < untilMs) {
-        const of = due.shift();
-        if (of === undefined) return;
+        const next = planned.find(isDue);
+        if (next === undefined) return;
+        planned.splice(planned.indexOf(next), 1);
+        const { of, digest, backoffMs } = next;
         try {
           if (await rewrite(of, closing)) return;
         } catch (error) {
-          due.push(of);
+          const dueAtMs = now() + backoffMs;
+          planned.push({ ...next, dueAtMs, backoffMs: Math.min(backoffMs * 2, msPerDay) });
           throw error;
         }
-        done.add(digestOf(of));
+        done.add(digest);
       }
     },
   };
