@@ -1,5 +1,5 @@
 /** Statements that free disk space and build the indexes that inserts omit. Pure. */
-import { type Granules, granulesSql, searchIndexesFor } from './search-indexes.ts';
+import { type Granules, granulesSql, isIndexedSql, searchIndexesFor } from './search-indexes.ts';
 import { type Parameters, type Statement, statement } from './statement.ts';
 import {
   everyReplica,
@@ -72,8 +72,18 @@ export function mutationsSync({ cluster }: Placement): string {
   return `SETTINGS mutations_sync = ${cluster === undefined ? 1 : 0}`;
 }
 
-/** A part of a day: YYYYMMDD, name without its mutation, rows. */
-export type PartRow = readonly [string, string, string, Granules];
+/** A part of a day. */
+export type PartRow = readonly [
+  day: string,
+  /** Without its mutation. */
+  name: string,
+  rows: string,
+  granules: Granules,
+  /** 1 if all columns are in one file, which every mutation writes anew. */
+  isCompact: number,
+  /** 1 if it has all search indexes. */
+  isIndexed: number,
+];
 
 export function compileParts(placement: Placement): Statement {
   const shard = placement.cluster === undefined ? '' : "toString(_shard_num), '_', ";
@@ -81,14 +91,17 @@ export function compileParts(placement: Placement): Statement {
   const table = placement.cluster === undefined ? 'logs' : `logs${localEnding}`;
   return statement(
     (params) => `SELECT partition_id, ${blocks}, toString(rows),
-  ${granulesSql(placement, params)}
+  ${granulesSql(placement, params)} AS granules, part_type = 'Compact', ${isIndexedSql('granules')}
 FROM ${everyShard(placement, 'system.parts')}
 WHERE active AND table = '${table}' AND database = ${params.add('String', placement.database)}
 ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,
   );
 }
 
-/** Skips parts that have the indexes. One server waits until they are built. */
+/**
+ * Wide parts that have the indexes are not read; compact ones are written anew. One server waits
+ * until they are built.
+ */
 export function compileIndexDay(placement: Placement, day: string, granules: Granules): Statement {
   const partition = `IN PARTITION ID '${checkedDay(day)}'`;
   const commands = searchIndexesFor(granules).map(

@@ -3,7 +3,7 @@
  * builds. Those of labels and messages have a coarse level, whose few filters rule out most
  * granules, and a fine one for what remains (docs/decisions/030-small-granules.md). Pure.
  */
-import type { Parameters, Statement } from './statement.ts';
+import { type Parameters, type Statement, statement } from './statement.ts';
 import { localEnding, localTable, type Placement } from './tables.ts';
 import { labelPairs } from './where.ts';
 
@@ -30,6 +30,12 @@ const fieldIndexes = ['origins', 'traces'] as const;
 /** Filters of whole words, for phrases with numbers or ids (schema/008_logs.sql). */
 const wordIndex = 'message_words';
 
+const wordBytes = 7168;
+/** Of the filters of messages for each granule: fine, whole words, and a share of coarse. */
+const leastFilterBytes = 6144 + wordBytes + 32_768 / 16;
+/** More than the ranges of batches and arrivals, which inserts write. */
+const leastEarlierBytes = 1024;
+
 const searchIndexes = [...Object.keys(definitions), wordIndex];
 /** Names that a table does not have are ignored by the settings that list them. */
 export const allSearchIndexes = [...searchIndexes, ...earlierIndexes, ...fieldIndexes].join(',');
@@ -47,6 +53,36 @@ export function granulesSql(placement: Placement, params: Parameters): string {
     WHERE database = ${params.add('String', placement.database)}
       AND table = '${table}' AND name = 'message_fine'
   ) = 0, 'large', 'small')`;
+}
+
+/**
+ * For rows of `system.parts`, which have the size of all indexes only: filters of messages have a
+ * fixed size, those of a part without any of them are smaller.
+ * @param granules expression of `granulesSql`
+ */
+export function isIndexedSql(granules: string): string {
+  const least = `if(${granules} = 'small', ${leastFilterBytes}, ${leastEarlierBytes})`;
+  return `secondary_indices_uncompressed_bytes >= ${least} * greatest(marks - 1, 1)`;
+}
+
+/**
+ * One row, 1 where `isIndexedSql` is right: filters of labels may be as large as those of words,
+ * which parts of an earlier version lack.
+ */
+export function compileIndexedParts(placement: Placement): Statement {
+  return statement((params) => {
+    const table = `table = 'logs' AND database = ${params.add('String', placement.database)}`;
+    return `SELECT countIf(granules = 'large') = 0
+  AND ${wordBytes} * sumIf(marks - 1, isIndexed) <= (
+    SELECT sum(data_uncompressed_bytes) FROM system.data_skipping_indices
+    WHERE ${table} AND name = '${wordIndex}'
+  )
+FROM (
+  SELECT marks, ${granulesSql(placement, params)} AS granules,
+    ${isIndexedSql('granules')} AS isIndexed
+  FROM system.parts WHERE active AND ${table}
+)`;
+  });
 }
 
 /** For CREATE TABLE. */
