@@ -191,7 +191,7 @@ test('a query finds the same logs in every read', async () => {
     const stats = await service.read('/stats', { query, ...range });
     const { rows } = stats.json<{ rows: { values: { count: number } }[] }>();
     assert.equal(rows[0]?.values.count, wanted.length, query);
-    const file = await service.read('/logs/export', { query });
+    const file = await service.read('/logs/export', { query, sinceTime: since });
     const lines = file.text.split('\n').filter((line) => line !== '');
     const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message);
     assert.deepEqual(messages.sort(), wanted, query);

@@ -1,6 +1,6 @@
 /** Compares the documents with the mounted routes, in both directions. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { after, before, test } from 'node:test';
 import { adminRoutes } from '../../src/admin/admin.ts';
 import { createStatisticsRoutes } from '../../src/admin/receiver-statistics.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -11,8 +11,9 @@ import { createCompareRoutes } from '../../src/stream/compare-routes.ts';
 import { createPatternRoutes } from '../../src/stream/pattern-routes.ts';
 import { createStreamRoutes } from '../../src/stream/routes.ts';
 import { createTailRoutes } from '../../src/stream/tail-routes.ts';
+import { createHttpClient, type HttpClient } from '../harness/http.ts';
 import { transports } from './client.ts';
-import { accountId, openEdge } from './edge.ts';
+import { accountId, type Edge, openEdge } from './edge.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -29,10 +30,12 @@ interface Document {
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const surfaces = ['ingest', 'stream'] as const;
 
-/** Opens a server with every route; it is closed when the test ends. */
-async function openWithAllRoutes(t: TestContext) {
+/** A server with every route. */
+let edge: Edge;
+let client: HttpClient;
+before(async () => {
   const unused = {} as never;
-  const edge = await openEdge({
+  edge = await openEdge({
     parts: {
       protocols: createProtocols(configSchema.parse({})),
       reads: [
@@ -60,30 +63,30 @@ async function openWithAllRoutes(t: TestContext) {
       ),
     },
   });
-  t.after(() => edge.close());
-  return edge;
-}
+  client = createHttpClient(edge.ca);
+});
+after(async () => {
+  client.close();
+  await edge.close();
+});
 
 for (const surface of surfaces) {
-  test(`${surface}: mounts every documented operation and no other method`, async (t) => {
-    const edge = await openWithAllRoutes(t);
-    const target = { port: edge.ports[surface], ca: edge.ca };
-    const send = transports['HTTP/1.1'];
+  test(`${surface}: mounts every documented operation and no other method`, async () => {
     const get = (path: string, method = 'GET') =>
-      send(target, { method, path, headers: [], body: '' });
-    const { paths } = JSON.parse((await get('/openapi.json')).body) as Document;
+      client.send(`https://localhost:${edge.ports[surface]}${path}`, { method });
+    const { paths } = (await get('/openapi.json')).json<Document>();
     for (const [path, operations] of Object.entries(paths)) {
-      for (const method of methods) {
+      const sent = methods.map(async (method) => {
         const { status } = await get(path.replace(/\{\w+\}/g, accountId), method);
         const isDocumented = operations[method.toLowerCase()] !== undefined;
         const isMounted = status !== 404 && status !== 405;
         assert.equal(isMounted, isDocumented, `${method} ${path} is ${status}`);
-      }
+      });
+      await Promise.all(sent);
     }
   });
 
-  test(`${surface}: has a complete document`, async (t) => {
-    const edge = await openWithAllRoutes(t);
+  test(`${surface}: has a complete document`, async () => {
     const target = { port: edge.ports[surface], ca: edge.ca };
     const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
     const { body } = await transports['HTTP/2'](target, sent);
@@ -111,8 +114,7 @@ for (const surface of surfaces) {
   });
 }
 
-test('lists every status of the specification in the ingest document', async (t) => {
-  const edge = await openWithAllRoutes(t);
+test('lists every status of the specification in the ingest document', async () => {
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.ingest, ca: edge.ca };
   const { body } = await transports['HTTP/1.1'](target, sent);
@@ -123,8 +125,7 @@ test('lists every status of the specification in the ingest document', async (t)
   }
 });
 
-test('describes how to resume a tail', async (t) => {
-  const edge = await openWithAllRoutes(t);
+test('describes how to resume a tail', async () => {
   const sent = { method: 'GET', path: '/openapi.json', headers: [], body: '' };
   const target = { port: edge.ports.stream, ca: edge.ca };
   const { body } = await transports['HTTP/1.1'](target, sent);
