@@ -3,14 +3,16 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '../harness/until.ts';
 import { newDataDir } from '../harness/weir-node.ts';
 import { childrenOf, isAlive, withoutWeirKeys } from '../harness/weir-process.ts';
 
-const script = fileURLToPath(new URL('../../scripts/start.ts', import.meta.url));
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const packageText = readFileSync(join(repository, 'package.json'), 'utf8');
+const { scripts } = JSON.parse(packageText) as { scripts: { start: string } };
 const dataDir = newDataDir();
 after(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -22,9 +24,14 @@ interface Started {
 
 function start(...flags: readonly string[]): Started {
   const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
-  const args = [script, '--data', dataDir, ...ports, ...flags];
-  const child = spawn(process.execPath, args, {
-    env: withoutWeirKeys(process.env),
+  // As npm does, which sends signals to the shell.
+  const command = [scripts.start, '--data', dataDir, ...ports, ...flags].join(' ');
+  const child = spawn('sh', ['-c', command], {
+    cwd: repository,
+    env: {
+      ...withoutWeirKeys(process.env),
+      PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';
