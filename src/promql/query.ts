@@ -8,7 +8,7 @@ import { extendedSamples } from './functions/extended-samples.ts';
 import { QueryError } from './errors.ts';
 import type { Histogram } from './histogram/histogram.ts';
 import { compareLabels, type Labels, withoutMetadata } from './labels.ts';
-import { rangeSeries } from './range-call.ts';
+import { rangeSeries } from './range-series.ts';
 import { looksOf, type RangeSeries } from './selection.ts';
 import { floatsWithin, type SampleSource } from './source.ts';
 import { type Grid, type GridSeries, kind, mergeEqual, timeOf, type Value } from './values.ts';

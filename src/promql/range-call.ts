@@ -10,8 +10,8 @@ import { changesFunction, resetsFunction } from './functions/pairs.ts';
 import { overTimeFunctions } from './functions/over-time.ts';
 import { RangeContext, type RangeFunction } from './functions/range-context.ts';
 import { rateFunctions } from './functions/rate.ts';
-import { looksOf, type RangeSeries, RangeWindow, withoutStale } from './selection.ts';
-import { subquerySeries } from './subquery.ts';
+import { extensionOf, rangeSeries } from './range-series.ts';
+import { looksOf, type RangeSeries, RangeWindow } from './selection.ts';
 import {
   type CellSink,
   duplicateLabels,
@@ -189,36 +189,6 @@ function checkExtension(name: string, range: MatrixSelector | Subquery): void {
   throw executionError(
     `${extension} modifier can only be used with: ${allowed} - not with ${name}`,
   );
-}
-
-/** How far samples outside of the range are looked for, in ms. */
-function extensionOf(
-  ev: Evaluation,
-  grid: Grid,
-  range: MatrixSelector | Subquery,
-): { before: number; after: number } {
-  if (range.kind === 'subquery') return { before: 0, after: 0 };
-  const { extension } = range.selector;
-  const lookbackMs = ev.lookbackMs(looksOf(ev, grid, range.selector).first);
-  return {
-    before: extension === undefined ? 0 : lookbackMs,
-    after: extension === 'smoothed' ? lookbackMs : 0,
-  };
-}
-
-/** All samples that the windows of a grid may contain. */
-export async function rangeSeries(
-  ev: Evaluation,
-  grid: Grid,
-  { range, evaluate }: { range: MatrixSelector | Subquery; evaluate: Evaluate },
-): Promise<readonly RangeSeries[]> {
-  if (range.kind === 'subquery') return subquerySeries(ev, grid, { subquery: range, evaluate });
-  const { selector } = range;
-  const rangeMs = ev.durationMs(range.range);
-  const { before, after } = extensionOf(ev, grid, range);
-  const { first, last } = looksOf(ev, grid, selector);
-  const fromMs = first - rangeMs - before + 1;
-  return (await ev.select(selector, fromMs, last + after)).map(withoutStale);
 }
 
 const counterSuffix = /_(?:total|sum|count|bucket)$/;

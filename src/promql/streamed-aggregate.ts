@@ -15,13 +15,8 @@ import {
   metadataLabels,
 } from './labels.ts';
 import { type Aggregation, type Call, withoutParens } from './parser/ast.ts';
-import {
-  computeRanges,
-  keepsName,
-  noteCounters,
-  rangeArgument,
-  rangeSeries,
-} from './range-call.ts';
+import { computeRanges, keepsName, noteCounters, rangeArgument } from './range-call.ts';
+import { rangeSeries } from './range-series.ts';
 import { selectInto, seriesOfSelector } from './selection.ts';
 import type { SampleSeries } from './source.ts';
 import {

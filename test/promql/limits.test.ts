@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { encodeQueryResponse } from '../../src/metrics/query-response.ts';
 import { QueryError } from '../../src/promql/errors.ts';
-import type { QueryOptions } from '../../src/promql/evaluation.ts';
+import { Evaluation, type QueryOptions } from '../../src/promql/evaluation.ts';
 import { parseQuery } from '../../src/promql/parser/parser.ts';
 import { runQuery } from '../../src/promql/query.ts';
 import type { SampleSource } from '../../src/promql/source.ts';
@@ -148,6 +148,39 @@ suite('limits of a query', () => {
     assert.deepEqual(values.at(-1), [8_640_000, '8640000']);
     // Beyond the first piece.
     assert.deepEqual(values[700_000], [8_476_001, '8476001']);
+  });
+
+  test('computes a subquery in a subquery in slices, from all samples', async (t) => {
+    const charge = t.mock.method(Evaluation.prototype, 'charge');
+    const reads: number[] = [];
+    const counting: SampleSource = {
+      select(matchers, range) {
+        reads.push(range.fromMs);
+        return source.select(matchers, range);
+      },
+    };
+    const text = 'sum_over_time((sum_over_time(level[5s:1s]) + 0)[1000000s:1s] @ 1000000)';
+    const { result } = await runQuery({ text, expr: parseQuery(text), times: once }, counting, {
+      lookbackMs: 1000,
+      subqueryStepMs: 60_000,
+      delayedNameRemoval: false,
+      maxSamples,
+      deadline: Infinity,
+    });
+    assert.ok(result.type === 'vector');
+    // Each of 5,001 samples is in five windows, the one at time 0 in four.
+    assert.deepEqual(
+      result.series.map(({ points }) => points[0]!.value),
+      [5 * 5001 - 1],
+    );
+    assert.equal(reads.length, 1);
+    await run(
+      'max_over_time((minute() + max_over_time(hour()[5m:1s]))[10d:1s])',
+      { maxSamples },
+      once,
+    );
+    const largest = Math.max(...charge.mock.calls.map((call) => call.arguments[0]));
+    assert.ok(largest <= 250_000, `${largest} cells of an operator at once`);
   });
 
   test('a subquery of many steps looks at each of them once', async () => {
