@@ -96,7 +96,8 @@ suite('notifications', () => {
     assert.equal(sent.size, 2 * alerts.length, 'the refused ones are sent next time');
   });
 
-  test('note the last success and failure of each notifier, once in an evaluation', async () => {
+  test('note the last success and failure of each notifier, once in an evaluation', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
     const { notify, deliveries } = notifyWith((call) => call === 0);
     const { signal } = new AbortController();
     const sent = new Map<string, SentAlert>();
@@ -109,9 +110,11 @@ suite('notifications', () => {
     });
     deliveries.clear();
     await notify(stored, sent, signal);
+    t.mock.timers.tick(5_000);
     assert.deepEqual(Object.fromEntries(deliveries), { n1: { lastSuccessAt: at } });
     deliveries.clear();
     await notify(stored, sent, signal);
+    t.mock.timers.tick(5_000);
     assert.equal(deliveries.size, 0, 'nothing is due');
   });
 

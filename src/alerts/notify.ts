@@ -17,6 +17,7 @@ import {
 import { labelsKey } from '../rules/alerts.ts';
 import { messageOf } from '../std/error-text.ts';
 import type { AlertEvents } from '../telemetry/alert-events.ts';
+import { createDeliveryNotes } from './delivery-notes.ts';
 import type { GroupOwner } from './evaluate-group.ts';
 import type { Post } from './post.ts';
 
@@ -70,6 +71,10 @@ interface ReportedAlert {
 
 export function createNotify(parts: NotifyParts): NotifyOfGroup {
   const { notifiers, post, events, now } = parts;
+  const note = createDeliveryNotes({
+    noteDeliveries: (...noted) => notifiers.noteDeliveries(...noted),
+    failed: (notifierId, error) => events.notifyFailed('directory', notifierId, error),
+  });
   return async (stored, sent, signal) => {
     const alerts = alertsOf(stored);
     try {
@@ -118,9 +123,7 @@ export function createNotify(parts: NotifyParts): NotifyOfGroup {
       }
     }
     if (Object.keys(deliveries).length === 0) return;
-    await notifiers
-      .noteDeliveries(notifierId, deliveries)
-      .catch((error: unknown) => events.notifyFailed('directory', notifierId, error));
+    await note(notifierId, deliveries);
   }
 }
 
