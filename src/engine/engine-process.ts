@@ -151,8 +151,9 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
       TMPDIR: workingDir,
       LANG: 'C.UTF-8',
       TZ: 'UTC',
-      // Freed memory returns to the system after 1 s instead of 5, which costs no CPU.
-      JE_MALLOC_CONF: 'dirty_decay_ms:1000',
+      // Freed memory returns to the system after 0.3 s instead of 5. After 1 s an insert would take
+      // 30 MB more, and 2 % less CPU.
+      JE_MALLOC_CONF: 'dirty_decay_ms:300',
       // A query blocks a thread of libuv's pool, which file system calls need as well.
       UV_THREADPOOL_SIZE: String(settings.readMembers + settings.briefMembers + otherPoolThreads),
       // Without the cache, a start from source takes 40 % more CPU.
