@@ -48,3 +48,10 @@ test('adds up over processes as that of prom-client', async () => {
   };
   assert.equal(await sum(ours), await sum(theirs));
 });
+
+test('forgets what was observed as that of prom-client', async () => {
+  const [ours, theirs] = observeBoth();
+  ours.resetMetrics();
+  theirs.resetMetrics();
+  assert.equal(await ours.metrics(), await theirs.metrics());
+});

@@ -35,7 +35,7 @@ export class Histogram<Label extends string = never> {
     this.help = help;
     this.#labelNames = labelNames;
     this.#buckets = buckets;
-    if (labelNames.length === 0) this.#tallyOf({});
+    this.reset();
     // What the registry reads of a metric; its type has more.
     registry.registerMetric(this as unknown as PromHistogram<Label>);
   }
@@ -49,6 +49,12 @@ export class Histogram<Label extends string = never> {
     while (bucket < this.#buckets.length && seconds > this.#buckets[bucket]!) bucket += 1;
     tally.counts[bucket]! += 1;
     tally.sum += seconds;
+  }
+
+  /** For the registry: forgets all observations. */
+  reset(): void {
+    this.#tallies.clear();
+    if (this.#labelNames.length === 0) this.#tallyOf({});
   }
 
   /** For the registry. */

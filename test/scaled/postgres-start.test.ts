@@ -56,7 +56,7 @@ describe('a start', { skip: postgresMissing() }, () => {
   test('gives up after its timeout, with the last error', async () => {
     const said: string[] = [];
     await assert.rejects(
-      open('postgres://weir@127.0.0.1:1/weir', 0.01, said),
+      open('postgres://weir@127.0.0.1:1/weir', 0.5, said),
       /^Error: cannot open the directory at PostgreSQL: connect ECONNREFUSED 127.0.0.1:1/,
     );
     assert.equal(said.length, 1);
