@@ -35,7 +35,7 @@ export class Histogram<Label extends string = never> {
     this.help = help;
     this.#labelNames = labelNames;
     this.#buckets = buckets;
-    this.reset();
+    if (labelNames.length === 0) this.#tallyOf({});
     // What the registry reads of a metric; its type has more.
     registry.registerMetric(this as unknown as PromHistogram<Label>);
   }
@@ -54,7 +54,6 @@ export class Histogram<Label extends string = never> {
   /** For the registry: forgets all observations. */
   reset(): void {
     this.#tallies.clear();
-    if (this.#labelNames.length === 0) this.#tallyOf({});
   }
 
   /** For the registry. */
