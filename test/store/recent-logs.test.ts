@@ -246,6 +246,19 @@ suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, ()
     assert.equal(await agree(listPlan(rare(at(-10)), { limit: 1 })), true);
   });
 
+  test('a page of some fields is not kept for others', async () => {
+    const owner = { accountId: randomUUID(), streamId: randomUUID() };
+    const at = (i: number) => startNanos - BigInt(1_000 - i) * second;
+    const common = Array.from({ length: 200 }, (_, i) => ({ host: 'common', timestamp: at(i) }));
+    await insert(owner, [{ host: 'rare', body: 'text', timestamp: at(-1) }, ...common]);
+    const all = everyLog(owner.accountId, [owner.streamId]);
+    await inMemory(listPlan(all));
+    const equal: LogFilter['equal'] = new Map([['host', ['rare']]]);
+    const rare = listPlan({ ...all, equal, fromNanos: at(-9) });
+    await store.list({ ...rare, paths: ['timestamp'] });
+    await agree(rare);
+  });
+
   test('many logs between two reads are left to the store', async () => {
     const owner = { accountId: randomUUID(), streamId: randomUUID() };
     await insert(owner, [{ body: 'first' }]);

@@ -149,7 +149,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
 
 /** Where a page of the newest logs is kept; undefined = it is not. */
 function pagesFor(
-  { filter, limit, direction, position }: ListPlan,
+  { filter, limit, direction, position, paths }: ListPlan,
   entries: ReadonlyMap<string, Entry>,
   nowMs: number,
 ): FilteredPages | undefined {
@@ -157,6 +157,8 @@ function pagesFor(
   const [stream] = streams;
   if (stream === undefined || streams.length > 1 || !canRemember(filter)) return undefined;
   if (direction === 'newer' || position !== undefined || limit > maxPageRows) return undefined;
+  // Its rows lack the other fields.
+  if (paths !== undefined) return undefined;
   const entry = entries.get(keyOf(accountId, stream.streamId));
   const isLive = entry !== undefined && isUsable(entry, stream);
   return isLive && reaches(untilNanos, nowMs - pauseMs) ? entry.pages : undefined;
