@@ -45,6 +45,13 @@ suite('decoding', () => {
     );
   });
 
+  test('entries that are skipped are counted without empty lines', () => {
+    const body = Buffer.from('A=1\n\n\nA=2\n\n\n\n');
+    const { rest, skipped } = journal.steps!.skip(body, 3);
+    assert.deepEqual([rest.length, skipped], [0, 2]);
+    assert.equal(journal.steps!.skip(body, 1).rest.toString().trim(), 'A=2');
+  });
+
   test('an entry without an identifier, and one with too many labels', async () => {
     const many = Array.from({ length: 1200 }, (_, n) => `L${n}=1\n`).join('');
     const { rows, warnings } = await decode(`\n\n_SYSTEMD_UNIT=a.service\n\nMESSAGE=x\n${many}`);

@@ -56,7 +56,12 @@ function findSign(body: Buffer, at: number, end: number): number {
 export function skipEntries(body: Buffer, entries: number): { rest: Buffer; skipped: number } {
   let at = 0;
   let skipped = 0;
-  for (; skipped < entries && at < body.length; skipped += 1) at = readEntry(body, at, () => {});
+  while (skipped < entries && at < body.length) {
+    let isEntry = false;
+    at = readEntry(body, at, () => (isEntry = true));
+    // Not empty lines at the end.
+    if (isEntry) skipped += 1;
+  }
   return { rest: body.subarray(at), skipped };
 }
 
