@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { type Agent, type IncomingMessage, request } from 'node:http';
 import { parseError } from '@clickhouse/client';
 import type { Scan } from '../model/plan.ts';
+import { freeMemory, ownMemory } from '../std/free-memory.ts';
 import type { Statement } from './sql/statement.ts';
 
 export interface EngineRead {
@@ -40,9 +41,11 @@ export function createEngineReads(agent: Agent): EngineReads {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         const end = chunk.lastIndexOf(newline);
         if (end >= 0) {
-          const whole = Buffer.concat([...rest, chunk.subarray(0, end)]).toString();
+          const whole = Buffer.concat([...rest, chunk.subarray(0, end)]);
+          const text = whole.toString();
+          freeMemory([...rest, whole].map(ownMemory));
           // A string in JSON has no line feed.
-          for (const line of whole.split('\n')) rows.push(JSON.parse(line) as Row);
+          for (const line of text.split('\n')) rows.push(JSON.parse(line) as Row);
           rest = [];
         }
         rest.push(chunk.subarray(end + 1));

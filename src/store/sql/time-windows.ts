@@ -171,7 +171,7 @@ function after(nanos: bigint | undefined): bigint | undefined {
 
 /** Result size that a step of a walk aims at, and the largest of a step of several rows. */
 const targetBytes = 4 * 1024 * 1024;
-export const maxStepBytes = 16 * 1024 * 1024;
+export const maxStepBytes = 8 * 1024 * 1024;
 
 const firstWalkRows = 16;
 const maxRows = 8_192;
