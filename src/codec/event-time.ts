@@ -105,7 +105,7 @@ export function parseEpoch(text: string): EventTime | undefined {
   return inRange(Number(nanoseconds.slice(0, -6)), Number(nanoseconds.slice(-6)));
 }
 
-/** Of times in requests, as a rejected one is told. */
+/** Accepted forms of times in requests, for error messages. */
 export const requestTimeForm =
   'a time from 1970 to 2149: RFC 3339, or Unix time in s, ms, µs or ns';
 

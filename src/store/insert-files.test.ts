@@ -24,7 +24,7 @@ test('writes a file without rows', async () => {
   assert.equal(readFileSync(file.path).length, 0);
 });
 
-test('removes files of an earlier process, and none of its own', async () => {
+test('removes files that an earlier process left, and keeps its own', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, '1.rows'), 'left behind');
   const files = createInsertFiles(folder);

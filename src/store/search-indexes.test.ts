@@ -91,7 +91,7 @@ test('builds again for parts that were merged after', async () => {
   assert.deepEqual(statements, ['20260301', '20260301']);
 });
 
-test('few rows do not have large compact parts written anew, but within an hour', async () => {
+test('a few rows cause no rewrite of large compact parts until an hour has passed', async () => {
   const { parts, statements, unindexed, indexes } = openStore();
   parts.set('20260301/1_9_1', { rows: 400_000, isCompact: true, isIndexed: true });
   parts.set('20260302/10_10_0', { rows: 10, isCompact: true });

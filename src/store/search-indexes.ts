@@ -8,7 +8,7 @@ import { compileIndexedParts } from './sql/search-indexes.ts';
 
 /** While rows arrive, fewer than this are searched as fast without indexes. */
 const worthIndexingRows = 500_000;
-/** Rows of compact parts that may be written anew for each row that gets its indexes. */
+/** Rows of compact parts that may be rewritten for each row that gets its indexes. */
 const maxRewrittenShare = 20;
 /** After so many rounds all are built. */
 const maxQuietRounds = 360;
@@ -41,7 +41,7 @@ export function createSearchIndexes({
   async function buildFor(waiting: readonly PartRow[], parts: readonly PartRow[]) {
     const startedAt = performance.now();
     if (waiting.length === 0) return;
-    const large = daysOfLargeGranules(await partsOnDisk());
+    const large = daysOfLargeGranules(parts);
     for (const day of daysOf(waiting)) {
       const granules = large.has(day) ? 'large' : 'small';
       await connection.execute('housekeeping', compileIndexDay(placement, day, granules));
@@ -87,7 +87,7 @@ function isIndexed([, , , , , isBuilt]: PartRow): boolean {
   return isBuilt === 1;
 }
 
-/** Indexes are built for a day, whose compact parts are all written anew. */
+/** Indexes are built for whole days; every compact part of such a day is rewritten. */
 function isWorthRewriting(waiting: readonly PartRow[], parts: readonly PartRow[]): boolean {
   const days = daysOf(waiting);
   const rewritten = parts.filter(([day, , , , isCompact]) => isCompact === 1 && days.has(day));

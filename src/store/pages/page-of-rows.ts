@@ -3,7 +3,7 @@ import type { LogPosition } from '../../model/log-id.ts';
 import type { ListPlan, LogFilter, ReadableStream } from '../../model/plan.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { rowFilter } from './row-filter.ts';
-import { newestFirst, type PlacedRow, type StreamRows } from './stream-rows.ts';
+import { countUntil, newestFirst, type PlacedRow, type StreamRows } from './stream-rows.ts';
 
 export interface StreamPage {
   readonly stream: ReadableStream;
@@ -29,7 +29,10 @@ export function pageOf(plan: ListPlan, pages: readonly StreamPage[]): LogRow[] |
   const found = streams.flatMap(({ stream, rows }) => {
     const isWanted = (one: PlacedRow) =>
       one.receivedNanos >= stream.receivedFromNanos && isAbove(one) && matches(one);
-    return takeRows(isNewer ? rows.toReversed() : rows, limit, isWanted);
+    // The rows are sorted: those on the other side of the position are not tested.
+    const at = position === undefined ? undefined : countUntil(rows, position);
+    const side = isNewer ? rows.slice(0, at).toReversed() : rows.slice(at ?? 0);
+    return takeRows(side, limit, isWanted);
   });
   found.sort(newestFirst);
   const page = isNewer ? found.slice(-limit) : found.slice(0, limit);

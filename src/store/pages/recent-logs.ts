@@ -109,7 +109,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
         entry.readMs = now();
         entry.unreadRows = 0;
       }
-      // A page of its own takes no look at other logs.
+      // A kept page has matching logs only, so it is faster to read.
       return filteredPage(plan, entries) ?? pageOf(plan, found);
     },
     async read(plan, context) {

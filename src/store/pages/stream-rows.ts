@@ -159,7 +159,7 @@ export function newestFirst(a: LogPosition, b: LogPosition): number {
 }
 
 /** How many of the sorted rows are not older than the position. */
-function countUntil(rows: readonly PlacedRow[], position: LogPosition): number {
+export function countUntil(rows: readonly PlacedRow[], position: LogPosition): number {
   let from = 0;
   let to = rows.length;
   while (from < to) {

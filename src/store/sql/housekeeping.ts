@@ -79,7 +79,7 @@ export type PartRow = readonly [
   name: string,
   rows: string,
   granules: Granules,
-  /** 1 if all columns are in one file, which every mutation writes anew. */
+  /** 1 if all columns are in one file, which every mutation rewrites. */
   isCompact: number,
   /** 1 if it has all search indexes. */
   isIndexed: number,
@@ -99,7 +99,7 @@ ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,
 }
 
 /**
- * Wide parts that have the indexes are not read; compact ones are written anew. One server waits
+ * Wide parts that have the indexes are not read; compact ones are rewritten. One server waits
  * until they are built.
  */
 export function compileIndexDay(placement: Placement, day: string, granules: Granules): Statement {
