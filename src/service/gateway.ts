@@ -16,6 +16,7 @@ import {
   createQuotaEvents,
   type IngestEvents,
 } from '../telemetry/request-events.ts';
+import { collectAfterBursts } from './garbage.ts';
 import type { Opening } from './opening.ts';
 
 export interface GatewayParts {
@@ -34,9 +35,12 @@ export interface Gateway {
   forgetSeries(): void;
 }
 
+/** Of the cap on memory in flight: what a few small requests take. */
+const quietShare = 1 / 16;
+
 /** @param share this process's share of the machine's memory in flight, 0 to 1. */
 export function createGateway(
-  { config, instruments }: Pick<Opening, 'config' | 'instruments'>,
+  { config, instruments, parts }: Opening,
   { grants, quota, queue, claims, statistics }: GatewayParts,
   share = 1,
 ): Gateway {
@@ -54,9 +58,11 @@ export function createGateway(
     grants,
     quota,
   );
+  const memoryInFlight = () => admission.memoryInFlight();
+  parts.use(collectAfterBursts({ memoryInFlight, quietBytes: maxInFlightBytes * quietShare }));
   const series = createSeriesLedger(config.metrics);
   const events = createIngestEvents(instruments, {
-    memoryInFlight: () => admission.memoryInFlight(),
+    memoryInFlight,
     knownSeries: () => series.size(),
   });
   const now = Date.now;

@@ -91,15 +91,10 @@ suite('bombs', { skip: process.platform !== 'linux' && 'it needs /proc' }, () =>
     );
     assert.equal(await service.metric('weir_ingest_in_flight_bytes'), 0);
     assert.equal(await service.metric('weir_queue_quarantined_batches'), 0);
-    // Garbage is collected only once there is as much of it as live memory.
-    const some = Array.from({ length: 5_000 }, () => ({ message: 'ping '.repeat(100) }));
-    await until(
-      async () => {
-        await service.postLogs(some);
-        return memoryBytes(service.process.pid, 'VmRSS') - idleBytes <= maxKeptBytes;
-      },
-      { what: 'memory to be released', timeoutMs: 60_000 },
-    );
+    await until(() => memoryBytes(service.process.pid, 'VmRSS') - idleBytes <= maxKeptBytes, {
+      what: 'memory to be released',
+      timeoutMs: 60_000,
+    });
   });
 });
 

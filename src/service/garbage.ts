@@ -1,0 +1,54 @@
+/**
+ * Collects the garbage of a burst once it is over. V8 lets garbage grow in proportion to what was
+ * alive at its last collection, so after large requests a quiet process would keep a gigabyte.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+export interface GarbageOptions {
+  readonly memoryInFlight: () => number;
+  /** Up to which the process is quiet. */
+  readonly quietBytes: number;
+  /** Bytes of the heap and of buffers outside it, garbage included. */
+  readonly usedBytes?: () => number;
+  readonly collect?: () => Promise<void>;
+  readonly checkEveryMs?: number;
+}
+
+/** Above what the last collection left. A collection takes some 50 ms of the event loop. */
+const garbageBytes = 128 * 1024 * 1024;
+/** For so many checks in a row it must be quiet. */
+const quietChecks = 3;
+
+export function collectAfterBursts({
+  memoryInFlight,
+  quietBytes,
+  usedBytes = usedMemory,
+  collect = toCollect(),
+  checkEveryMs = 1_000,
+}: GarbageOptions): Disposable {
+  let keptBytes = 0;
+  let quiet = 0;
+  const timer = setInterval(() => {
+    quiet = memoryInFlight() <= quietBytes ? quiet + 1 : 0;
+    if (quiet < quietChecks || usedBytes() <= keptBytes + garbageBytes) return;
+    quiet = 0;
+    void collect().then(() => (keptBytes = usedBytes()));
+  }, checkEveryMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function usedMemory(): number {
+  const { heapTotal, external } = process.memoryUsage();
+  return heapTotal + external;
+}
+
+type Collect = (options: { type: 'major'; execution: 'async' }) => Promise<void>;
+
+/** New contexts have the function as long as the flag is set. */
+function toCollect(): () => Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as Collect;
+  setFlagsFromString('--no-expose-gc');
+  return () => collect({ type: 'major', execution: 'async' });
+}
