@@ -95,6 +95,8 @@ export function sessionSettings(pool: PoolName, limits: EngineSettings): Setting
     ['http_max_tries', '1'],
     ['http_connection_timeout', '1'],
     ['input_format_parallel_parsing', '0'],
+    // Two more threads for each query, which take longer than the formatting of most results.
+    ['output_format_parallel_formatting', '0'],
   ]);
   // With CAP_SYS_NICE, searches use the CPU time that inserts and brief reads leave.
   if (pool === 'read') settings.set('os_threads_nice_value_query', '10');
