@@ -1,5 +1,6 @@
 /** Estimates from the newest logs in memory how many rows of the store hold a page. Pure. */
 import type { ListPlan } from '../../model/plan.ts';
+import { seeksIdentifier } from '../sql/time-windows.ts';
 import { canFilter, rowFilter } from './row-filter.ts';
 import type { StreamRows } from './stream-rows.ts';
 
@@ -16,7 +17,9 @@ export function expectedRows(
   { filter, limit }: Pick<ListPlan, 'filter' | 'limit'>,
   streams: readonly (Pick<StreamRows, 'isLoaded' | 'rows'> | undefined)[],
 ): number {
-  if (!canFilter(filter) || !streams.every((stream) => stream?.isLoaded)) return Infinity;
+  // What seeks an identifier reads the same first window whatever is expected.
+  if (seeksIdentifier(filter) || !canFilter(filter)) return Infinity;
+  if (!streams.every((stream) => stream?.isLoaded)) return Infinity;
   const matches = rowFilter(filter);
   const rows = streams.flatMap((stream) => stream!.rows.slice(0, maxSample));
   const found = rows.filter(matches).length;
