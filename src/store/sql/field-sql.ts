@@ -28,7 +28,16 @@ export function anyOfCondition(
     ...(numbers.length === 0 ? [] : [`SeverityNumber IN ${params.integers(numbers)}`]),
     ...(words.length === 0 ? [] : [`${column} ${params.anyOf(words)}`]),
   ];
-  return conditions.length === 1 ? conditions[0]! : `(${conditions.join(' OR ')})`;
+  const [first, second] = conditions;
+  return second === undefined ? first! : eitherSql(first!, second);
+}
+
+/**
+ * `a OR b` for conditions that neither the sort order nor an index can use. ClickHouse evaluates
+ * an OR for each granule as well, which takes 2 ms for 2 million logs.
+ */
+export function eitherSql(a: string, b: string): string {
+  return `if(${a}, 1, ${b})`;
 }
 
 const levelIndex = 'intDiv(SeverityNumber + 3, 4)';

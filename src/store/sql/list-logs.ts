@@ -2,6 +2,7 @@
 import { logRowFields } from '../../codec/log-rows.ts';
 import type { ArrivalRange, ArrivalsPlan, ArrivedLog } from '../../model/arrival.ts';
 import type { ListPlan, LogFilter } from '../../model/plan.ts';
+import { eitherSql } from './field-sql.ts';
 import {
   type LogRow,
   logColumns,
@@ -93,7 +94,8 @@ function positionCondition({ position, direction }: ListPlan, params: Parameters
   const sign = direction === 'older' ? '<' : '>';
   const time = params.time(position.timeNanos);
   const tie = params.add('UInt64', position.tie);
-  return [`Timestamp ${sign}= ${time}`, `(Timestamp ${sign} ${time} OR Tie ${sign} ${tie})`];
+  const isBeyond = eitherSql(`Timestamp ${sign} ${time}`, `Tie ${sign} ${tie}`);
+  return [`Timestamp ${sign}= ${time}`, isBeyond];
 }
 
 /** A row of the result (JSONCompact). */

@@ -77,7 +77,7 @@ WHERE AccountId = {p0:String}
   AND Timestamp >= fromUnixTimestamp64Nano({p2:Int64}, 'UTC')
   AND Timestamp < fromUnixTimestamp64Nano({p3:Int64}, 'UTC')
   AND Timestamp <= fromUnixTimestamp64Nano({p4:Int64}, 'UTC')
-  AND (Timestamp < fromUnixTimestamp64Nano({p4:Int64}, 'UTC') OR Tie < {p5:UInt64})
+  AND if(Timestamp < fromUnixTimestamp64Nano({p4:Int64}, 'UTC'), 1, Tie < {p5:UInt64})
 ORDER BY Timestamp DESC, Tie DESC
 LIMIT 7
 ${settings}`,

@@ -97,7 +97,7 @@ suite('conditions of a filter', () => {
     const { conditions, values } = compiled({ equal: new Map([['severity', ['audit', 'info']]]) });
     assert.equal(
       conditions[1],
-      '(SeverityNumber IN {p2:Array(Int64)} OR SeverityText = {p3:String})',
+      'if(SeverityNumber IN {p2:Array(Int64)}, 1, SeverityText = {p3:String})',
     );
     assert.deepEqual(values.slice(2), [[9, 10, 11, 12], 'AUDIT']);
     assert.deepEqual(compiled({ minSeverity: 13 }).conditions[1], 'SeverityNumber >= {p2:UInt16}');
@@ -105,7 +105,7 @@ suite('conditions of a filter', () => {
 
   test('an empty label value is looked for without the index, which has no absent keys', () => {
     const { conditions } = compiled({ labels: [{ key: 'k', value: '' }] });
-    assert.match(conditions.at(-1)!, /^\(if\(mapContains\(LogAttributes, \{p2:String\}\)/);
+    assert.match(conditions.at(-1)!, /^if\(mapContains\(LogAttributes, \{p2:String\}\)/);
     assert.match(
       compiled({ labels: [{ key: 'k', value: 'v' }] }).conditions[1]!,
       /^indexHint\(has\(/,

@@ -6,7 +6,7 @@ import type { LogCondition, LogFilter, LogTarget, LogTest, SearchTerm } from '..
 import type { Parameters } from './statement.ts';
 import type { TimeWindow } from './time-windows.ts';
 import { type FieldName, logFields } from '../../model/log-fields.ts';
-import { anyOfCondition, labelValueSql } from './field-sql.ts';
+import { anyOfCondition, eitherSql, labelValueSql } from './field-sql.ts';
 import { ownerConditions } from './streams.ts';
 
 /** Every `key=value` of a row's labels. The index `labels` applies to this exact expression. */
@@ -62,7 +62,7 @@ function labelCondition(key: string, value: string, params: Parameters): string 
   const pair = `${key}=${value}`;
   const hint =
     value === '' ? '' : `indexHint(has(${labelPairs}, ${params.add('String', pair)}))\n  AND `;
-  return `${hint}(${labelEquals(key, value, params)})`;
+  return `${hint}${labelEquals(key, value, params)}`;
 }
 
 function labelEquals(key: string, value: string, params: Parameters): string {
@@ -70,7 +70,7 @@ function labelEquals(key: string, value: string, params: Parameters): string {
   const v = params.add('String', value);
   if (value === '') return `${labelValueSql(k)} = ${v}`;
   const [own, inherited] = [`LogAttributes[${k}] = ${v}`, `ResourceAttributes[${k}] = ${v}`];
-  return `${own} OR NOT mapContains(LogAttributes, ${k}) AND ${inherited}`;
+  return eitherSql(own, `NOT mapContains(LogAttributes, ${k}) AND ${inherited}`);
 }
 
 /** Without hints: an index cannot find rows that lack a value. */
@@ -181,7 +181,10 @@ function targetSql(target: LogTarget, params: Parameters) {
     const key = params.add('String', target.key);
     return {
       value: labelValueSql(key),
-      isPresent: `(mapContains(LogAttributes, ${key}) OR mapContains(ResourceAttributes, ${key}))`,
+      isPresent: eitherSql(
+        `mapContains(LogAttributes, ${key})`,
+        `mapContains(ResourceAttributes, ${key})`,
+      ),
     };
   }
   if (target.kind === 'field' && target.field === 'severityNumber') {
