@@ -21,6 +21,7 @@ import { createRecentLogs, maxRecentRows } from './pages/recent-logs.ts';
 import type { Store } from './port.ts';
 import { openReceiptFloor, type ReceiptFloor, unknownFloor } from './receipt-floor.ts';
 import { createRowSpreads } from './pages/row-spread.ts';
+import { findUnusedColumns, noUnusedColumns } from './pages/unused-columns.ts';
 import { checkServer, explain } from './server-check.ts';
 import { compileDeleteStream } from './sql/housekeeping.ts';
 import { type ReadLimits, statement } from './sql/statement.ts';
@@ -154,7 +155,9 @@ function createStore(
     restart === undefined || maxSamples === 0
       ? undefined
       : createHead(readerParts, { maxSamples, now: Date.now });
-  const listParts = { ...readerParts, spreads: createRowSpreads(connection, placement) };
+  const columns = restart === undefined ? noUnusedColumns : findUnusedColumns(connection, database);
+  const spreads = createRowSpreads(connection, placement);
+  const listParts = { ...readerParts, spreads, columns };
   const { maxLogsInMemory: maxRows = maxRecentRows } = options;
   const recent =
     restart === undefined || maxRows === 0
@@ -168,7 +171,7 @@ function createStore(
   return {
     ...createLogReader({ ...listParts, floor, counted, recent }),
     ...createMetricsReader(readerParts, head),
-    ...createWriter({ ...writerParts, head, recent, merges }),
+    ...createWriter({ ...writerParts, head, recent, columns, merges }),
     connection,
     placement,
     events,
@@ -198,6 +201,7 @@ function createStore(
     },
     async close() {
       for (const pause of Object.values(merges ?? {})) pause.close();
+      columns.close();
       await counted?.close();
       await connection.close();
     },

@@ -37,6 +37,7 @@ import {
   toArrivedLog,
 } from './sql/list-logs.ts';
 import { type LogRow, positionOf, sizeOf, toLogRecord } from './sql/log-record.ts';
+import { readWithout } from './pages/unused-columns.ts';
 import { tableName } from './sql/tables.ts';
 import {
   maxStepBytes,
@@ -148,15 +149,18 @@ export function createLogReader(parts: LogReaderParts): LogReader {
 }
 
 async function readArrivals(
-  { connection, database, limits }: ReaderParts,
+  { connection, database, limits, columns }: ListParts,
   plan: ArrivalsPlan,
 ): Promise<Arrivals> {
   const table = tableName(database, 'logs');
   const time = startReadTime(limits);
   for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
-    const statement = compileArrivals(table, { ...plan, limit }, time.left());
     try {
-      const rows = await connection.read<ArrivalRow>(statement, contextOf(plan));
+      const rows = await readWithout(columns, (unused) => {
+        const bounds = { limits: time.left(), unused };
+        const statement = compileArrivals(table, { ...plan, limit }, bounds);
+        return connection.read<ArrivalRow>(statement, contextOf(plan));
+      });
       return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
     } catch (error) {
       if (limit === 1 || exceededLimit(error) !== 'size') throw error;
@@ -186,7 +190,7 @@ function withoutIdleLimits<Plan extends FilteredPlan>(plan: Plan, floor: Receipt
 }
 
 /** One statement, or several smaller ones where the first exceeds its limits. */
-async function walk(parts: ReaderParts, plan: WalkPlan, signal: AbortSignal): Promise<WalkStep> {
+async function walk(parts: ListParts, plan: WalkPlan, signal: AbortSignal): Promise<WalkStep> {
   const now = nowNanos();
   let point = plan.from ?? walkStart;
   for (;;) {
@@ -210,7 +214,7 @@ async function walk(parts: ReaderParts, plan: WalkPlan, signal: AbortSignal): Pr
 }
 
 function walkRows(
-  { connection, database, limits }: ReaderParts,
+  { connection, database, limits, columns }: ListParts,
   { plan, point, window }: { plan: WalkPlan; point: WalkPoint; window: TimeWindow },
   signal: AbortSignal,
 ): Promise<LogRow[]> {
@@ -221,12 +225,11 @@ function walkRows(
   const older: ListPlan = { filter, limit, direction: 'older', position, untilWatermarkNanos };
   // A single log has no size limit.
   const bounded = limit === 1 ? limits : { ...limits, maxBytesReturned: maxStepBytes };
-  const statement = compileList(tableName(database, 'logs'), older, {
-    window,
-    limit,
-    limits: bounded,
+  return readWithout(columns, (unused) => {
+    const step = { window, limit, limits: bounded, unused };
+    const statement = compileList(tableName(database, 'logs'), older, step);
+    return connection.read<LogRow>(statement, contextOf(plan, signal));
   });
-  return connection.read<LogRow>(statement, contextOf(plan, signal));
 }
 
 function nowNanos(): bigint {

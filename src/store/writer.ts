@@ -12,6 +12,7 @@ import type { MergePause } from './merges/merge-pause.ts';
 import type { Store } from './port.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import type { RecentLogs } from './pages/recent-logs.ts';
+import type { UnusedColumns } from './pages/unused-columns.ts';
 import { compileInsert, type InsertMode } from './sql/insert-logs.ts';
 import { compileInsertSection } from './sql/insert-metrics.ts';
 import { encodeOuterRows } from './sql/outer-rows.ts';
@@ -28,6 +29,7 @@ export interface WriterParts {
   readonly head: Pick<Head, 'inserted' | 'forget'> | undefined;
   /** The same for logs. */
   readonly recent: Pick<RecentLogs, 'inserted' | 'forget'> | undefined;
+  readonly columns: Pick<UnusedColumns, 'inserting'>;
   /** Undefined where others insert too. */
   readonly merges: Readonly<Record<Layout, Pick<MergePause, 'beforeInsert'>>> | undefined;
 }
@@ -40,7 +42,8 @@ export interface Writer extends Pick<Store, 'insert'> {
 type Batches = readonly StampedBatch[];
 
 export function createWriter(parts: WriterParts): Writer {
-  const { connection, placement, insertQuorum, fence, floor, events, head, recent, merges } = parts;
+  const { connection, placement, insertQuorum, fence, floor, events } = parts;
+  const { head, recent, columns, merges } = parts;
   let insertedRows = 0;
 
   async function targetOf(token: FencingToken) {
@@ -49,6 +52,7 @@ export function createWriter(parts: WriterParts): Writer {
 
   async function insertLogs(batches: Batches, mode: InsertMode, token: FencingToken) {
     floor.lower(batches);
+    columns.inserting(batches);
     const rows = batches.map((batch) => ({ batch, count: batch.rows, rows: batch.payload }));
     const statement = compileInsert(await targetOf(token), batches, mode);
     try {

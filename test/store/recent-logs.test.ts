@@ -18,6 +18,7 @@ import type {
 } from '../../src/model/plan.ts';
 import type { ClickHouseStore } from '../../src/store/clickhouse.ts';
 import { createLogReader } from '../../src/store/log-reader.ts';
+import { noUnusedColumns } from '../../src/store/pages/unused-columns.ts';
 import { unknownFloor } from '../../src/store/receipt-floor.ts';
 import { createRandom, type Random } from '../harness/random.ts';
 import { runs } from '../harness/runs.ts';
@@ -198,6 +199,7 @@ suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, ()
       limits: generousLimits,
       floor: unknownFloor,
       spreads: { of: async () => undefined },
+      columns: noUnusedColumns,
       counted: undefined,
       recent: undefined,
     });

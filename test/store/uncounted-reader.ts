@@ -1,5 +1,6 @@
 /** Reads of logs without counts in memory, to compare with. */
 import { createLogReader } from '../../src/store/log-reader.ts';
+import { noUnusedColumns } from '../../src/store/pages/unused-columns.ts';
 import type { ReaderParts } from '../../src/store/read-time.ts';
 
 export function uncountedReader(reader: ReaderParts): ReturnType<typeof createLogReader> {
@@ -7,6 +8,7 @@ export function uncountedReader(reader: ReaderParts): ReturnType<typeof createLo
     ...reader,
     floor: { nanos: () => 0n, lower: () => undefined },
     spreads: { of: async () => undefined },
+    columns: noUnusedColumns,
     counted: undefined,
     recent: undefined,
   });

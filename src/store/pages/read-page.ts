@@ -10,9 +10,11 @@ import { firstRows, listWindows } from '../sql/time-windows.ts';
 import { packResult } from './packed-rows.ts';
 import type { RowSpreads } from './row-spread.ts';
 import type { PlacedRow } from './stream-rows.ts';
+import { readWithout, type UnusedColumns } from './unused-columns.ts';
 
 export interface ListParts extends ReaderParts {
   readonly spreads: RowSpreads;
+  readonly columns: Pick<UnusedColumns, 'names'>;
   /** Rows of the store that hold the page; absent = unknown. */
   readonly expectedRows?: number;
 }
@@ -40,7 +42,7 @@ export function readPackedPage(
 }
 
 async function readWindows<Row>(
-  { database, limits, spreads, expectedRows }: ListParts,
+  { database, limits, spreads, columns, expectedRows }: ListParts,
   plan: ListPlan,
   compile: typeof compileList,
   read: (statement: Statement) => Promise<Row[]>,
@@ -52,8 +54,11 @@ async function readWindows<Row>(
   const nowNanos = BigInt(Date.now()) * 1_000_000n;
   const firstWindow = firstRows(plan.filter, expectedRows);
   for (const window of listWindows(plan, spread, nowNanos, firstWindow)) {
-    const step = { window, limit: plan.limit - rows.length, limits: time.left() };
-    rows.push(...(await read(compile(tableName(database, 'logs'), plan, step))));
+    const step = { window, limit: plan.limit - rows.length };
+    const found = await readWithout(columns, (unused) =>
+      read(compile(tableName(database, 'logs'), plan, { ...step, limits: time.left(), unused })),
+    );
+    rows.push(...found);
     if (rows.length >= plan.limit) break;
   }
   if (plan.direction === 'newer') rows.reverse();

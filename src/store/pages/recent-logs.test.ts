@@ -10,6 +10,7 @@ import { everyLog } from '../../../test/store/read-oracle.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { packBatch } from './packed-rows.ts';
 import { createRecentLogs } from './recent-logs.ts';
+import { noUnusedColumns } from './unused-columns.ts';
 import type { ListParts } from './read-page.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
@@ -58,6 +59,7 @@ function openStore() {
     database: 'weir',
     limits: { maxSeconds: 20, maxMemoryBytes: 2 ** 29, maxRowsRead: 1e9, maxRowsReturned: 1e5 },
     spreads: { of: async () => ({ isComplete: true, granules: [] }) },
+    columns: noUnusedColumns,
   } as unknown as ListParts;
   return { asked, parts };
 }

@@ -4,8 +4,11 @@ import type { ArrivalRange, ArrivalsPlan, ArrivedLog } from '../../model/arrival
 import type { ListPlan, LogFilter } from '../../model/plan.ts';
 import { eitherSql } from './field-sql.ts';
 import {
+  columnOf,
+  type ColumnNames,
   type LogRow,
-  logColumns,
+  type LogRowField,
+  noMap,
   receivedNanosIndex,
   selectColumns,
   toLogRecord,
@@ -25,25 +28,39 @@ import { whereSql } from './where.ts';
  * fetches wide columns after the limit, only for the rows of the page.
  */
 export function compileList(table: string, plan: ListPlan, step: ListStep): Statement {
-  return statement((params) => listSql(selectColumns(plan.paths), table, { plan, step, params }));
+  const selected = selectColumns(plan.paths, step.unused);
+  return statement((params) => listSql(selected, table, { plan, step, params }));
 }
 
 /** Tie, time of receipt and receiver, and the fields of `logs/1`, as RowBinary. */
 export function compilePackedList(table: string, plan: ListPlan, step: ListStep): Statement {
   return statement((params) => {
-    return `${listSql(packedColumns, table, { plan, step, params })}\nFORMAT RowBinary`;
+    const selected = packedColumns(step.unused);
+    return `${listSql(selected, table, { plan, step, params })}\nFORMAT RowBinary`;
   });
 }
 
-const packedColumns = [
-  'Tie, ReceivedAt, ReceiverId',
-  ...logRowFields.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1)),
-].join(', ');
+function packedColumns(unused: ColumnNames): string {
+  const fields = logRowFields.map((field) => {
+    const column = columnOf(field);
+    return unused.has(column) ? nothing[field[1]] : column;
+  });
+  return ['Tie, ReceivedAt, ReceiverId', ...fields].join(', ');
+}
+
+const nothing = {
+  String: "''",
+  'Map(String, String)': noMap,
+  UInt8: '0',
+  Int64: 'toInt64(0)',
+} as const satisfies Readonly<Record<LogRowField[1], string>>;
 
 interface ListStep {
   readonly window: TimeWindow;
   readonly limit: number;
   readonly limits: ReadLimits;
+  /** Not to be read, since no row has a value. */
+  readonly unused: ColumnNames;
 }
 
 function listSql(
@@ -105,10 +122,14 @@ export type ArrivalRow = readonly [batch: string, row: number, ...log: LogRow];
  * The first `plan.limit` logs to arrive. A result larger than `plan.maxBytes` fails, unless it is a
  * single row.
  */
-export function compileArrivals(table: string, plan: ArrivalsPlan, limits: ReadLimits): Statement {
+export function compileArrivals(
+  table: string,
+  plan: ArrivalsPlan,
+  { limits, unused }: Pick<ListStep, 'limits' | 'unused'>,
+): Statement {
   const bounded = plan.limit === 1 ? limits : { ...limits, maxBytesReturned: plan.maxBytes };
   return statement(
-    (params) => `SELECT toString(Batch), Row, ${logColumns}
+    (params) => `SELECT toString(Batch), Row, ${selectColumns(undefined, unused)}
 FROM ${table}
 WHERE ${arrivalConditions(plan, params)}
 ORDER BY ReceivedAt, Batch, Row

@@ -1,6 +1,9 @@
 /** The columns that a read of logs selects, and a row of them as a record. Pure. */
 import { encodeLogId, type LogPosition } from '../../model/log-id.ts';
+import type { logRowFields } from '../../codec/log-rows.ts';
 import type { LogRecord } from '../../model/plan.ts';
+import type { Statement } from './statement.ts';
+import { tableName } from './tables.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -34,7 +37,15 @@ export type LogRow = readonly [
   scopeVersion: string,
 ];
 
-const noMap = 'CAST(map() AS Map(String, String))';
+export type LogRowField = (typeof logRowFields)[number];
+export type ColumnNames = ReadonlySet<string>;
+
+/** The column of a field of the layout `logs/1`. */
+export function columnOf([name]: LogRowField): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+export const noMap = 'CAST(map() AS Map(String, String))';
 
 /** Expression, path in the record, and what stands for it where it is not wanted. */
 const columns: readonly (readonly [sql: string, path: string, none: string])[] = [
@@ -64,13 +75,17 @@ const columns: readonly (readonly [sql: string, path: string, none: string])[] =
   ['ScopeVersion', 'scope.version', "''"],
 ];
 
-export const logColumns = selectColumns(undefined);
-
-/** Columns of paths that are not wanted are not read. @param paths undefined = all */
-export function selectColumns(paths: readonly string[] | undefined): string {
+/**
+ * Columns of paths that are not wanted are not read.
+ * @param paths undefined = all
+ * @param unused columns without a value in any row
+ */
+export function selectColumns(paths: readonly string[] | undefined, unused: ColumnNames): string {
   const isWanted = (path: string) =>
     paths === undefined || paths.some((wanted) => isWithin(path, wanted) || isWithin(wanted, path));
-  const chosen = columns.map(([sql, path, none]) => (isWanted(path) ? sql : none));
+  const chosen = columns.map(([sql, path, none]) =>
+    isWanted(path) && !unused.has(sql) ? sql : none,
+  );
   return ['toString(toUnixTimestamp64Nano(Timestamp))', 'toString(Tie)', ...chosen].join(', ');
 }
 
@@ -145,4 +160,30 @@ function mergedLabels(resource: Attributes, own: Attributes): Attributes {
 /** @param nanos decimal digits, not negative. */
 function isoMillis(nanos: string): string {
   return new Date(Number(nanos.slice(0, -6))).toISOString();
+}
+
+/** A column takes 1 ns a row; in a larger store all of them count as used. */
+const maxRows = 1_000_000_000;
+
+/** Types of fields that may be empty. */
+type OptionalType = Exclude<LogRowField[1], 'Int64'>;
+
+/** @returns a statement with one row if it has */
+export function compileHasValue(database: string, column: string, type: OptionalType): Statement {
+  const sql = `SELECT 1 FROM ${tableName(database, 'logs')}
+WHERE ${hasValue(column, type)}
+LIMIT 1
+SETTINGS max_rows_to_read = ${maxRows}, max_threads = 1`;
+  return { sql, params: {} };
+}
+
+function hasValue(column: string, type: OptionalType): string {
+  switch (type) {
+    case 'String':
+      return `${column} != ''`;
+    case 'Map(String, String)':
+      return `notEmpty(${column})`;
+    case 'UInt8':
+      return `${column} != 0`;
+  }
 }

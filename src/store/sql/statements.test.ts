@@ -34,6 +34,8 @@ const target: InsertTarget = {
   pass: undefined,
 };
 
+const unused = new Set<string>();
+
 const filter: LogFilter = {
   accountId: 'account',
   streams: [{ streamId: 'stream', receivedFromNanos: 0n }],
@@ -46,18 +48,31 @@ const filter: LogFilter = {
 
 test('a list reads no columns but those of the paths', () => {
   const namesIn = (sql: string) => sql.match(/\b(?!Map|String|CAST|AS)[A-Z]\w+/g);
-  assert.deepEqual(namesIn(selectColumns(['message', 'kubernetes.pod'])), [
+  assert.deepEqual(namesIn(selectColumns(['message', 'kubernetes.pod'], unused)), [
     'Timestamp',
     'Tie',
     'Body',
     'K8sPod',
   ]);
-  assert.deepEqual(namesIn(selectColumns(['scope'])), [
+  assert.deepEqual(namesIn(selectColumns(['scope'], unused)), [
     'Timestamp',
     'Tie',
     'ScopeName',
     'ScopeVersion',
   ]);
+});
+
+test('a list reads no columns without a value', () => {
+  const withoutPods = new Set(['K8sPod', 'ResourceAttributes', 'TraceFlags']);
+  const all = selectColumns(undefined, unused);
+  const selected = selectColumns(undefined, withoutPods);
+  assert.equal(
+    selected,
+    all
+      .replace('K8sPod', "''")
+      .replace('ResourceAttributes', 'CAST(map() AS Map(String, String))')
+      .replace('TraceFlags', '0'),
+  );
 });
 
 test('a list step reads one window on one side of the position', () => {
@@ -67,7 +82,7 @@ test('a list step reads one window on one side of the position', () => {
   const { sql, params } = compileList(
     'weir.logs',
     { ...plan, untilWatermarkNanos: undefined },
-    { window, limit: 7, limits },
+    { window, limit: 7, limits, unused },
   );
   assert.equal(
     sql.slice(sql.indexOf('FROM')),
@@ -90,7 +105,7 @@ test('a list with a filter evaluates it before the columns that it sorts by are 
     const plan = { filter: { ...filter, ...change }, limit: 9, direction: 'older' } as const;
     const all = { position: undefined, untilWatermarkNanos: undefined };
     const window = { fromNanos: 1n, untilNanos: undefined };
-    return compileList('weir.logs', { ...plan, ...all }, { window, limit: 9, limits }).sql;
+    return compileList('weir.logs', { ...plan, ...all }, { window, limit: 9, limits, unused }).sql;
   };
   const none = { equal: new Map(), labels: [] };
   assert.ok(listed({ fromNanos: 2n, excluded: none }).endsWith(settings));
@@ -111,7 +126,11 @@ test('a list by a phrase lets all threads consult the indexes', () => {
     const plan = { filter: { ...filter, ...change }, limit: 9, direction: 'older' } as const;
     const all = { position: undefined, untilWatermarkNanos: undefined };
     const window = { fromNanos: 1n, untilNanos: undefined };
-    const { sql } = compileList('weir.logs', { ...plan, ...all }, { window, limit: 9, limits });
+    const { sql } = compileList(
+      'weir.logs',
+      { ...plan, ...all },
+      { window, limit: 9, limits, unused },
+    );
     return /max_rows_to_read = (\d+)/.exec(sql)?.[1];
   };
   assert.equal(rowLimit({ search: [{ text: 'order 7 of', exclude: false }] }), '0');
