@@ -19,7 +19,7 @@ import { openDirectory } from './service/open-directory.ts';
 import { openQueue } from './service/open-queue.ts';
 import { openStore, openWriter } from './service/open-store.ts';
 import { openDataFolder, Parts, startOpening } from './service/opening.ts';
-import { tuneGarbageCollector, untilStopSignal } from './service/process.ts';
+import { tuneRuntime, untilStopSignal } from './service/process.ts';
 import { createReadiness } from './service/readiness.ts';
 import { sessionsOf } from './service/reads.ts';
 import { serve } from './service/serve.ts';
@@ -44,7 +44,7 @@ export async function run(
   config: Readonly<Config>,
   onReady: (running: Weir | EngineNode) => void,
 ): Promise<void> {
-  tuneGarbageCollector();
+  tuneRuntime();
   const opening = isEngineOnly(config) ? openEngineNode(config) : openWeir(config);
   const stopSignal = untilStopSignal(opening);
   const running = await opening;

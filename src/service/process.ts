@@ -1,5 +1,6 @@
-/** The process: garbage collector, exit code, and stop signals. */
+/** The process: runtime, exit code, and stop signals. */
 import { setFlagsFromString } from 'node:v8';
+import { soonerOptimised } from '../std/runtime-flags.ts';
 
 /** EX_IOERR of sysexits.h: a disk failed; its content is unknown until it is read again. */
 export const diskFailedExitCode = 74;
@@ -17,12 +18,13 @@ export const allocatorEnv = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '10
 const openingMs = 2000;
 
 /**
- * Counts buffers outside the heap as part of it. By default every few dozen megabytes of request
- * bodies start a full collection of a heap that hardly changes: a third of the gateway's processor
- * time under load.
+ * Sets flags of V8 that can be set at any time. Counts buffers outside the heap as part of it: by
+ * default every few dozen megabytes of request bodies start a full collection of a heap that
+ * hardly changes, a third of the gateway's processor time under load.
  */
-export function tuneGarbageCollector(): void {
+export function tuneRuntime(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');
+  for (const flag of soonerOptimised) setFlagsFromString(flag);
 }
 
 /**

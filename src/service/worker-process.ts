@@ -1,10 +1,10 @@
 /** Entry of a worker process. It ends with the main process or on request. */
 import { Socket } from 'node:net';
-import { tuneGarbageCollector } from './process.ts';
+import { tuneRuntime } from './process.ts';
 import { openWorker } from './worker.ts';
 import { channelDescriptor, type HandedConnection } from '../workers/worker-process.ts';
 
-tuneGarbageCollector();
+tuneRuntime();
 // Terminals and service managers signal the whole process group: the main process decides.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
