@@ -10,6 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { openChannel } from '../channel/channel.ts';
 import { overIpc } from '../channel/transports.ts';
 import { isNoRoom } from '../files/disk-failure.ts';
+import { optimiseSooner } from '../std/runtime-flags.ts';
 import { replaceTextFile } from '../files/atomic-file.ts';
 import { type Owner, pathsIn } from './data-directory.ts';
 import type {
@@ -69,6 +70,7 @@ interface Running {
 }
 
 const startedAtMs = Date.now();
+optimiseSooner();
 const parent = openChannel<EngineMethods, SupervisorMethods>(overIpc(process), {
   async start(options) {
     try {

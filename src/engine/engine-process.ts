@@ -12,7 +12,6 @@ import { openChannel } from '../channel/channel.ts';
 import { overIpc } from '../channel/transports.ts';
 import { isNoRoom } from '../files/disk-failure.ts';
 import { messageOf } from '../std/error-text.ts';
-import { soonerOptimised } from '../std/runtime-flags.ts';
 import type { EngineEvents } from '../telemetry/store-events.ts';
 import { type OpenDataDirectory, type Owner, pathsIn } from './data-directory.ts';
 import type { EngineSettings } from './options.ts';
@@ -144,7 +143,7 @@ function spawnChild(settings: EngineSettings, workingDir: string): ChildProcess 
   // `.ts` from source, `.js` from a build.
   const file = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url));
   const { NODE_COMPILE_CACHE: compileCache } = process.env;
-  return spawn(process.execPath, [...soonerOptimised, file], {
+  return spawn(process.execPath, [file], {
     // chDB reads a config.xml from its working directory or HOME, so both are new and empty.
     cwd: workingDir,
     env: {

@@ -1,6 +1,6 @@
 /** The process: runtime, exit code, and stop signals. */
 import { setFlagsFromString } from 'node:v8';
-import { soonerOptimised } from '../std/runtime-flags.ts';
+import { optimiseSooner } from '../std/runtime-flags.ts';
 
 /** EX_IOERR of sysexits.h: a disk failed; its content is unknown until it is read again. */
 export const diskFailedExitCode = 74;
@@ -24,7 +24,7 @@ const openingMs = 2000;
  */
 export function tuneRuntime(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');
-  for (const flag of soonerOptimised) setFlagsFromString(flag);
+  optimiseSooner();
 }
 
 /**
