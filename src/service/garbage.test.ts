@@ -54,6 +54,18 @@ test('collects again only above what is alive', async (context) => {
   assert.equal(state.collections, 2);
 });
 
+test('collects above what a later collection of V8 left', async (context) => {
+  const { state, pass } = startWatch(context);
+  Object.assign(state, { used: 900 * mebibyte, live: 700 * mebibyte });
+  await pass(20);
+  Object.assign(state, { used: 100 * mebibyte, live: 100 * mebibyte });
+  await pass(20);
+  assert.equal(state.collections, 1);
+  state.used = 600 * mebibyte;
+  await pass(20);
+  assert.equal(state.collections, 2);
+});
+
 test('frees what is garbage', async (context) => {
   fill();
   assert.ok(process.memoryUsage().external > 200 * mebibyte);

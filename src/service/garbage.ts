@@ -31,7 +31,10 @@ export function collectAfterBursts({
   let quiet = 0;
   const timer = setInterval(() => {
     quiet = memoryInFlight() <= quietBytes ? quiet + 1 : 0;
-    if (quiet < quietChecks || usedBytes() <= keptBytes + garbageBytes) return;
+    const bytes = usedBytes();
+    // V8 has collected as well.
+    keptBytes = Math.min(keptBytes, bytes);
+    if (quiet < quietChecks || bytes <= keptBytes + garbageBytes) return;
     quiet = 0;
     void collect().then(() => (keptBytes = usedBytes()));
   }, checkEveryMs).unref();

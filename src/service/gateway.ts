@@ -44,10 +44,11 @@ export function createGateway(
   { grants, quota, queue, claims, statistics }: GatewayParts,
   share = 1,
 ): Gateway {
-  const { maxInFlightBytes, trustedProxies, bodyTimeoutMs, minBodyBytesPerSecond } = config.ingest;
+  const { trustedProxies, bodyTimeoutMs, minBodyBytesPerSecond } = config.ingest;
+  const maxInFlightBytes = Math.floor(config.ingest.maxInFlightBytes * share);
   const admission = createAdmission(
     {
-      maxInFlightBytes: Math.floor(maxInFlightBytes * share),
+      maxInFlightBytes,
       trustedProxies,
       bodyPace: {
         timeoutMs: bodyTimeoutMs,
