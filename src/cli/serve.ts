@@ -6,6 +6,8 @@ import type { EngineNode } from '../service/engine-node.ts';
 import { loadSettings } from './settings.ts';
 
 const exitGraceMs = 1000;
+/** As it is run from a checkout and where it is installed. */
+const command = import.meta.url.endsWith('.ts') ? 'npm run weir --' : 'weir';
 
 /** Resolves once the service has stopped. @throws Error when a part cannot be opened */
 export async function serve(argv: readonly string[]): Promise<void> {
@@ -79,7 +81,7 @@ Push a metric:
 Open the explorer:
 
   ${signInUrl ?? streamUrl}${warning}
-  This link signs one browser in, within 10 minutes; weir open prints another. Or sign in with
+  This link signs one browser in, within 10 minutes; ${command} open prints another. Or sign in with
   ${firstRun.accessToken}
 
 For OpenTelemetry and Prometheus see docs/senders.

@@ -36,6 +36,10 @@ test('each printed curl works when pasted', async () => {
   }
 });
 
+test('the start names the command for another link as it is run from a checkout', () => {
+  assert.match(service.process.stdout(), / npm run weir -- open prints another/);
+});
+
 test('receivers name the CA certificate of this service', async () => {
   const { receivers, caFile } = service.quickstart;
   const { receiverId } = receivers.http_json;
