@@ -18,6 +18,8 @@ export interface ControlCall {
   readonly body?: object | undefined;
   /** False for calls that belong to no account; default true. */
   readonly inAccount?: boolean;
+  /** For the headers of the response; default 30,000. */
+  readonly timeoutMs?: number;
 }
 
 export interface StreamOptions {
@@ -49,6 +51,7 @@ interface Request {
   readonly accountId?: string | undefined;
   readonly accept: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** The service responded with an error status. */
@@ -72,7 +75,7 @@ export class ApiFailure extends CommandError {
 export class ConnectionFailure extends CommandError {}
 
 const json = 'application/json';
-const headTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 const maxProblemBytes = 1_000_000;
 const maxAttempts = 4;
 const maxRetryAfterSeconds = 10;
@@ -142,7 +145,7 @@ export function createApi(
 
 async function send(
   connection: Connection,
-  { method, path, query, body, accountId, accept, headers }: Request,
+  { method, path, query, body, accountId, accept, headers, timeoutMs = defaultTimeoutMs }: Request,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { url: base, token, ca } = connection;
@@ -153,7 +156,7 @@ async function send(
   signal.throwIfAborted();
   // Limits the wait for the headers only.
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), headTimeoutMs);
+  const timer = setTimeout(() => late.abort(), timeoutMs);
   const response = await sendRequest(url, {
     method,
     ca,
@@ -169,9 +172,11 @@ async function send(
   })
     .catch((error: unknown) => {
       signal.throwIfAborted();
-      const waited = `no response within ${headTimeoutMs / 1_000} s`;
-      const reason = late.signal.aborted ? waited : reasonOf(error);
-      throw new ConnectionFailure(`cannot reach ${url.origin}: ${reason} (--url, WEIR_URL)`);
+      throw new ConnectionFailure(
+        late.signal.aborted
+          ? `cannot wait for ${url.origin} any longer: no response within ${timeoutMs / 1_000} s`
+          : `cannot reach ${url.origin}: ${reasonOf(error)} (--url, WEIR_URL)`,
+      );
     })
     .finally(() => clearTimeout(timer));
   const status = response.statusCode ?? 0;

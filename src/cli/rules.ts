@@ -124,6 +124,8 @@ interface Preview {
   }[];
 }
 
+/** The service evaluates for up to 30 s, once for each group. */
+const previewTimeoutMs = 600_000;
 const previewColumns = ['alert', 'labels', 'value', 'activeAt', 'firedAt', 'endedAt'] as const;
 
 function definePreview(command: Command, terminal: Terminal): void {
@@ -143,7 +145,8 @@ function definePreview(command: Command, terminal: Terminal): void {
       const { stream, since: sinceTime, until: untilTime, step } = flags;
       const body = { rules: await readRules(file), sinceTime, untilTime, step };
       const path = [...(await groupsOf(api, stream)), 'preview'];
-      const answer = await api.call<Preview>({ method: 'POST', path, body });
+      const timeoutMs = previewTimeoutMs;
+      const answer = await api.call<Preview>({ method: 'POST', path, body, timeoutMs });
       if (output.format === 'json') return output.record(answer);
       const alerts = answer.alerts.map(({ labels: { alertname, ...labels }, ...one }) => {
         const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
