@@ -141,6 +141,11 @@ suite('rule files', () => {
       rule('{alert: A, expr: up, labels: {__name__: c}}'),
       '4:45: "__name__" cannot be a',
     ],
+    [
+      'a name that would be lost',
+      rule('{alert: A, expr: up, annotations: {__proto__: c}}'),
+      'annotations: must not have the name __proto__',
+    ],
     ['a query as a name', rule('{record: "up{}", expr: up}'), '4:14: record: "up{}" is no name'],
     ['a template', rule('{alert: A, expr: up, annotations: {a: "{{ x }}"}}'), 'template of a'],
     ['for of a record', rule('{record: a, expr: up, for: 5m}'), 'for: not in a recording rule'],

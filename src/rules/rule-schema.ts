@@ -13,9 +13,17 @@ export const duration = z
   .string({ error: durationForm })
   .transform((value) => (value === '0' ? 0 : (parseDuration(value) ?? Number.NaN) * 1000))
   .refine((value) => value >= 0 && value <= maxDurationMs, { error: durationForm });
-const texts = z.record(z.string(), z.string({ error: 'must be a text' }), {
-  error: 'must be a map of names and texts',
-});
+/** Maps of the API would lose the name. */
+const hasLostName = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__');
+const texts = z
+  .unknown()
+  .refine((value) => !hasLostName(value), { error: 'must not have the name __proto__' })
+  .pipe(
+    z.record(z.string(), z.string({ error: 'must be a text' }), {
+      error: 'must be a map of names and texts',
+    }),
+  );
 const nonEmpty = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
 const conditionForm = 'must be a comparison with a number, such as > 10';
 const condition = z.string({ error: conditionForm }).transform((value, context) => {
