@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Account } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
+import { changedFields } from '../manage/changed-fields.ts';
 import { useChange } from '../manage/control.ts';
 import { otherThan } from '../manage/field-faults.ts';
 import { TextField } from '../parts/controls/fields.tsx';
@@ -34,7 +35,7 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
         : dataOf(
             api.PATCH('/api/v1/admin/accounts/{accountId}', {
               params: { path: { accountId: account.accountId } },
-              body,
+              body: changedFields(fieldsOf(account), body),
             }),
           ),
     () => {
@@ -77,4 +78,8 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
       />
     </FormSheet>
   );
+}
+
+function fieldsOf({ name, eventsPerSecond }: Account): AccountFields {
+  return { name, eventsPerSecond };
 }

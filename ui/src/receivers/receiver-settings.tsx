@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { dataOf } from '../api/client.ts';
 import type { Receiver } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
+import { changedFields } from '../manage/changed-fields.ts';
 import { useChange, useStreams } from '../manage/control.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { otherThan } from '../manage/field-faults.ts';
@@ -38,6 +39,12 @@ export function ReceiverSettings({ receiver }: { receiver: Receiver }) {
   );
 }
 
+type SettingsFields = Fields & { readonly streamId: string };
+
+function fieldsOf({ name, active, allowedCidrs, limits, streamId }: Receiver): SettingsFields {
+  return { name, active, allowedCidrs, limits, streamId };
+}
+
 function SettingsForm({ receiver }: { receiver: Receiver }) {
   const { api } = useApp();
   const toast = useToast();
@@ -46,11 +53,11 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
   const [typedFaults, setTypedFaults] = useState<DraftFaults>({});
   const { receiverId } = receiver;
   const change = useChange(
-    (body: Fields & { streamId: string }) =>
+    (body: SettingsFields) =>
       dataOf(
         api.PATCH('/api/v1/admin/receivers/{receiverId}', {
           params: { path: { receiverId } },
-          body,
+          body: changedFields(fieldsOf(receiver), body),
         }),
       ),
     (changed) => {

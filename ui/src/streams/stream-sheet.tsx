@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';
 import { useApp } from '../app/context.ts';
+import { changedFields } from '../manage/changed-fields.ts';
 import { useChange } from '../manage/control.ts';
 import { otherThan } from '../manage/field-faults.ts';
 import { TextField } from '../parts/controls/fields.tsx';
@@ -37,7 +38,7 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
         : dataOf(
             api.PATCH('/api/v1/admin/streams/{streamId}', {
               params: { path: { streamId: stream.streamId } },
-              body: changesOf(stream, body),
+              body: changedFields(fieldsOf(stream), body),
             }),
           ),
     () => {
@@ -96,14 +97,8 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   );
 }
 
-/** The service checks what it is sent: an unchanged level may be refused by now. */
-function changesOf(stream: Stream, fields: StreamFields): Partial<StreamFields> {
-  const { name, retentionDays, downsampling } = fields;
-  return {
-    ...(name !== stream.name && { name }),
-    ...(retentionDays !== stream.retentionDays && { retentionDays }),
-    ...(downsampling !== stream.downsampling && { downsampling }),
-  };
+function fieldsOf({ name, retentionDays, downsampling }: Stream): StreamFields {
+  return { name, retentionDays, downsampling };
 }
 
 const retentionHint =
