@@ -25,7 +25,7 @@ export function compileFieldCounts(
     const counts = names.map((name) => `toString(countIf(${rowValueSql(name, params)} != ''))`);
     return `SELECT toString(count()), ${counts.join(',\n  ')}
 FROM ${table}
-WHERE ${whereSql(filter, params, window)}
+WHERE ${whereSql(filter, params, { window })}
 ${limitsSql(limits)}`;
   });
 }
@@ -49,7 +49,7 @@ export function compileLabelCounts(
   return statement(
     (params) => `SELECT arrayJoin(arrayDistinct(${keys})) AS key, toString(count())
 FROM ${table}
-WHERE ${whereSql(filter, params, window)}
+WHERE ${whereSql(filter, params, { window })}
 GROUP BY key
 ORDER BY count() DESC, key
 LIMIT ${maxLabelKeys}
@@ -78,7 +78,7 @@ FROM
 (
   ${withSql(definitions)}SELECT ${values[0]!} AS value, count() AS n, sum(n) OVER () AS total
   FROM ${table}
-  WHERE ${whereSql(filter, params, window).replaceAll('\n', '\n  ')}
+  WHERE ${whereSql(filter, params, { window }).replaceAll('\n', '\n  ')}
   GROUP BY ${keys[0]!}
 )
 ORDER BY isWanted DESC, n DESC, value

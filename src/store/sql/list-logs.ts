@@ -69,9 +69,10 @@ function listSql(
   { plan, step, params }: { plan: ListPlan; step: ListStep; params: Parameters },
 ): string {
   const order = plan.direction === 'older' ? 'DESC' : 'ASC';
+  const conditions = [whereSql(plan.filter, params, step), ...positionCondition(plan, params)];
   return `SELECT ${selected}
 FROM ${table}
-WHERE ${[whereSql(plan.filter, params, step.window), ...positionCondition(plan, params)].join(and)}
+WHERE ${conditions.join(and)}
 ORDER BY Timestamp ${order}, Tie ${order}
 LIMIT ${step.limit}
 ${limitsSql(listLimits(plan.filter, step.limits))}${narrowSql(plan.filter)}`;

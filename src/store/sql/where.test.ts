@@ -103,6 +103,13 @@ suite('conditions of a filter', () => {
     assert.deepEqual(compiled({ minSeverity: 13 }).conditions[1], 'SeverityNumber >= {p2:UInt16}');
   });
 
+  test('a label is not looked for in attributes of resources that no log has', () => {
+    const params = new Parameters();
+    const filter = { ...nothing, labels: [{ key: 'k', value: 'v' }] };
+    const sql = whereSql(filter, params, { unused: new Set(['ResourceAttributes']) });
+    assert.equal(sql.split('\n  AND ').at(-1), 'LogAttributes[{p3:String}] = {p4:String}');
+  });
+
   test('an empty label value is looked for without the index, which has no absent keys', () => {
     const { conditions } = compiled({ labels: [{ key: 'k', value: '' }] });
     assert.match(conditions.at(-1)!, /^if\(mapContains\(LogAttributes, \{p2:String\}\)/);

@@ -2,7 +2,15 @@
  * The filter of logs as conditions, the same for every read. The account comes first and outermost,
  * then streams with their retention, then time, then the rest. Pure.
  */
-import type { LogCondition, LogFilter, LogTarget, LogTest, SearchTerm } from '../../model/plan.ts';
+import type {
+  LabelPair,
+  LogCondition,
+  LogFilter,
+  LogTarget,
+  LogTest,
+  SearchTerm,
+} from '../../model/plan.ts';
+import type { ColumnNames } from './log-record.ts';
 import type { Parameters } from './statement.ts';
 import type { TimeWindow } from './time-windows.ts';
 import { type FieldName, logFields } from '../../model/log-fields.ts';
@@ -15,21 +23,27 @@ export const labelPairs =
   'arrayConcat(mapKeys(LogAttributes), mapKeys(ResourceAttributes)), ' +
   'arrayConcat(mapValues(LogAttributes), mapValues(ResourceAttributes)))';
 
+export interface WhereOptions {
+  /** Replaces the range of the filter. */
+  readonly window?: TimeWindow;
+  /** Columns without a value in any row; absent = unknown. */
+  readonly unused?: ColumnNames;
+}
+
 /**
- * @param window replaces the range of the filter.
  * @returns conditions joined by AND, one on each line.
  */
 export function whereSql(
   filter: LogFilter,
   params: Parameters,
-  window: TimeWindow = filter,
+  { window = filter, unused }: WhereOptions = {},
 ): string {
   const conditions = [
     ...ownerConditions('logs', filter, params),
     ...timeConditions(window, params),
     ...equalityConditions(filter.equal, params),
     ...severityConditions(filter, params),
-    ...filter.labels.map(({ key, value }) => labelCondition(key, value, params)),
+    ...filter.labels.map((pair) => labelCondition(pair, params, unused)),
     ...filter.search.map((term) => searchCondition(term, params)),
     ...exclusionConditions(filter, params),
     ...(filter.conditions ?? []).map((condition) => conditionSql(condition, params)),
@@ -58,18 +72,23 @@ function severityConditions({ minSeverity }: LogFilter, params: Parameters): str
  * The log's own attribute hides the resource's of the same key. The hint costs nothing for each row
  * and lets the index skip granules; it cannot find rows without the key, which match "".
  */
-function labelCondition(key: string, value: string, params: Parameters): string {
+function labelCondition(
+  { key, value }: LabelPair,
+  params: Parameters,
+  unused?: ColumnNames,
+): string {
   const pair = `${key}=${value}`;
   const hint =
     value === '' ? '' : `indexHint(has(${labelPairs}, ${params.add('String', pair)}))\n  AND `;
-  return `${hint}${labelEquals(key, value, params)}`;
+  return `${hint}${labelEquals({ key, value }, params, unused)}`;
 }
 
-function labelEquals(key: string, value: string, params: Parameters): string {
+function labelEquals({ key, value }: LabelPair, params: Parameters, unused?: ColumnNames): string {
   const k = params.add('String', key);
   const v = params.add('String', value);
   if (value === '') return `${labelValueSql(k)} = ${v}`;
   const [own, inherited] = [`LogAttributes[${k}] = ${v}`, `ResourceAttributes[${k}] = ${v}`];
+  if (unused?.has('ResourceAttributes') === true) return own;
   return eitherSql(own, `NOT mapContains(LogAttributes, ${k}) AND ${inherited}`);
 }
 
@@ -78,7 +97,7 @@ function exclusionConditions({ excluded }: LogFilter, params: Parameters): strin
   if (excluded === undefined) return [];
   return [
     ...equalityConditions(excluded.equal, params),
-    ...excluded.labels.map(({ key, value }) => labelEquals(key, value, params)),
+    ...excluded.labels.map((pair) => labelEquals(pair, params)),
   ].map((condition) => `NOT (${condition})`);
 }
 
@@ -134,7 +153,7 @@ function conditionSql(condition: LogCondition, params: Parameters): string {
         ? '0'
         : `StreamId ${params.anyOf(condition.streamIds)}`;
     case 'label':
-      return `(${labelCondition(condition.pair.key, condition.pair.value, params)})`;
+      return `(${labelCondition(condition.pair, params)})`;
     case 'search':
       return searchPiecesCondition(condition.pieces, params);
     case 'test':
