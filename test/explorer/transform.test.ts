@@ -143,6 +143,26 @@ suite('transforms', { skip }, () => {
     await close();
   });
 
+  test('the settings keep what another changed while they were open', async () => {
+    const { service } = explorer;
+    const transform = [{ type: 'drop', where: { field: 'severity', is: 'debug' } }];
+    const receiverId = await newReceiver({ transform });
+    const { page, close } = await openSettings(receiverId);
+    await page.getByRole('button', { name: 'Remove transform' }).waitFor();
+    await service.admin('PATCH', `/receivers/${receiverId}`, { name: 'renamed' });
+    // Reads the receiver again.
+    await page.getByRole('button', { name: 'Remove transform' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('heading', { name: 'renamed' }).waitFor();
+    await page.getByLabel('Events per second').fill('7');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved renamed').first().waitFor();
+    const answer = await service.admin('GET', `/receivers/${receiverId}`);
+    const { name, limits } = answer.json<{ name: string; limits: { eventsPerSecond: number } }>();
+    assert.deepEqual([name, limits.eventsPerSecond], ['renamed', 7]);
+    await close();
+  });
+
   test('a token that cannot read logs still checks and saves', async () => {
     const receiverId = await newReceiver();
     const { token } = await createAccessToken(explorer.service, ['admin']);

@@ -49,6 +49,8 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
   const { api } = useApp();
   const toast = useToast();
   const streams = useStreams();
+  // What the draft was made of: `receiver` may be read again, with changes of others.
+  const [saved, setSaved] = useState(receiver);
   const [draft, setDraft] = useState(() => toDraft(receiver));
   const [typedFaults, setTypedFaults] = useState<DraftFaults>({});
   const { receiverId } = receiver;
@@ -57,10 +59,11 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
       dataOf(
         api.PATCH('/api/v1/admin/receivers/{receiverId}', {
           params: { path: { receiverId } },
-          body: changedFields(fieldsOf(receiver), body),
+          body: changedFields(fieldsOf(saved), body),
         }),
       ),
     (changed) => {
+      setSaved(changed);
       // The service normalises ranges.
       setDraft(toDraft(changed));
       toast(`Saved ${changed.name}; it takes effect within 5 seconds`);
