@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 
 export interface GarbageOptions {
   readonly memoryInFlight: () => number;
-  /** Up to which the process is quiet. */
+  /** The process counts as quiet up to this much memory in flight. */
   readonly quietBytes: number;
   /** Bytes of the heap and of buffers outside it, garbage included. */
   readonly usedBytes?: () => number;
@@ -15,9 +15,9 @@ export interface GarbageOptions {
   readonly checkEveryMs?: number;
 }
 
-/** Above what the last collection left. A collection takes some 50 ms of the event loop. */
+/** Garbage that is worth a collection, which blocks the event loop for some 50 ms. */
 const garbageBytes = 128 * 1024 * 1024;
-/** For so many checks in a row it must be quiet. */
+/** Consecutive quiet checks before a collection. */
 const quietChecks = 3;
 
 export function collectAfterBursts({
@@ -32,7 +32,7 @@ export function collectAfterBursts({
   const timer = setInterval(() => {
     quiet = memoryInFlight() <= quietBytes ? quiet + 1 : 0;
     const bytes = usedBytes();
-    // V8 has collected as well.
+    // V8 may have collected since.
     keptBytes = Math.min(keptBytes, bytes);
     if (quiet < quietChecks || bytes <= keptBytes + garbageBytes) return;
     quiet = 0;

@@ -35,7 +35,7 @@ export interface Gateway {
   forgetSeries(): void;
 }
 
-/** Of the cap on memory in flight: what a few small requests take. */
+/** Share of the cap on memory in flight that a few small requests take. */
 const quietShare = 1 / 16;
 
 /** @param share this process's share of the machine's memory in flight, 0 to 1. */

@@ -17,7 +17,7 @@ export function expectedRows(
   { filter, limit }: Pick<ListPlan, 'filter' | 'limit'>,
   streams: readonly (Pick<StreamRows, 'isLoaded' | 'rows'> | undefined)[],
 ): number {
-  // What seeks an identifier reads the same first window whatever is expected.
+  // A search for an identifier reads the same first window in any case.
   if (seeksIdentifier(filter) || !canFilter(filter)) return Infinity;
   if (!streams.every((stream) => stream?.isLoaded)) return Infinity;
   const matches = rowFilter(filter);

@@ -53,7 +53,7 @@ test('a value inserted during the look counts', async () => {
   );
 });
 
-test('reads again without what was inserted during a read', async () => {
+test('reads again when a row with a value is inserted during a read', async () => {
   const columns = startLook(['Body']);
   await columns.found;
   const reads: boolean[] = [];

@@ -59,7 +59,7 @@ interface ListStep {
   readonly window: TimeWindow;
   readonly limit: number;
   readonly limits: ReadLimits;
-  /** Not to be read, since no row has a value. */
+  /** Columns without a value in any row; constants take their place. */
   readonly unused: ColumnNames;
 }
 

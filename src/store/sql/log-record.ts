@@ -168,7 +168,7 @@ const maxRows = 1_000_000_000;
 /** Types of fields that may be empty. */
 type OptionalType = Exclude<LogRowField[1], 'Int64'>;
 
-/** @returns a statement with one row if it has */
+/** One row if a log has a value in the column, else none. */
 export function compileHasValue(database: string, column: string, type: OptionalType): Statement {
   const sql = `SELECT 1 FROM ${tableName(database, 'logs')}
 WHERE ${hasValue(column, type)}

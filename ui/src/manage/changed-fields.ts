@@ -10,7 +10,7 @@ export type Changes<Fields> = {
 
 /**
  * Fields that differ, within objects as well: two people may edit different ones at once, and the
- * service may refuse by now what a field has had before.
+ * service may no longer accept a value that a field already has.
  */
 export function changedFields<Fields extends object>(
   before: Fields,
