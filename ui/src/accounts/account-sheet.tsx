@@ -29,15 +29,14 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
   const [rate, setRate] = useState(account?.eventsPerSecond?.toString() ?? '');
   const [rateFault, setRateFault] = useState<string>();
   const change = useChange(
-    (body: AccountFields) =>
-      account === undefined
-        ? dataOf(api.POST('/api/v1/admin/accounts', { body }))
-        : dataOf(
-            api.PATCH('/api/v1/admin/accounts/{accountId}', {
-              params: { path: { accountId: account.accountId } },
-              body: changedFields(fieldsOf(account), body),
-            }),
-          ),
+    async (fields: AccountFields) => {
+      if (account === undefined)
+        return dataOf(api.POST('/api/v1/admin/accounts', { body: fields }));
+      const body = changedFields(fieldsOf(account), fields);
+      if (body === undefined) return account;
+      const params = { path: { accountId: account.accountId } };
+      return dataOf(api.PATCH('/api/v1/admin/accounts/{accountId}', { params, body }));
+    },
     () => {
       toast(account === undefined ? `Created ${name}` : `Saved ${name}`);
       refreshSession();

@@ -55,13 +55,12 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
   const [typedFaults, setTypedFaults] = useState<DraftFaults>({});
   const { receiverId } = receiver;
   const change = useChange(
-    (body: SettingsFields) =>
-      dataOf(
-        api.PATCH('/api/v1/admin/receivers/{receiverId}', {
-          params: { path: { receiverId } },
-          body: changedFields(fieldsOf(saved), body),
-        }),
-      ),
+    async (fields: SettingsFields) => {
+      const body = changedFields(fieldsOf(saved), fields);
+      if (body === undefined) return saved;
+      const params = { path: { receiverId } };
+      return dataOf(api.PATCH('/api/v1/admin/receivers/{receiverId}', { params, body }));
+    },
     (changed) => {
       setSaved(changed);
       // The service normalises ranges.

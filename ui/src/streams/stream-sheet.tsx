@@ -32,15 +32,13 @@ export function StreamSheet({ stream, onClose }: StreamSheetProps) {
   const [levels, setLevels] = useState(stream?.downsampling ?? '');
   const [daysFault, setDaysFault] = useState<string>();
   const change = useChange(
-    (body: StreamFields) =>
-      stream === undefined
-        ? dataOf(api.POST('/api/v1/admin/streams', { body }))
-        : dataOf(
-            api.PATCH('/api/v1/admin/streams/{streamId}', {
-              params: { path: { streamId: stream.streamId } },
-              body: changedFields(fieldsOf(stream), body),
-            }),
-          ),
+    async (fields: StreamFields) => {
+      if (stream === undefined) return dataOf(api.POST('/api/v1/admin/streams', { body: fields }));
+      const body = changedFields(fieldsOf(stream), fields);
+      if (body === undefined) return stream;
+      const params = { path: { streamId: stream.streamId } };
+      return dataOf(api.PATCH('/api/v1/admin/streams/{streamId}', { params, body }));
+    },
     () => {
       toast(stream === undefined ? `Created ${name}` : `Saved ${name}`);
       onClose();
