@@ -30,8 +30,9 @@ export function AccountSheet({ account, onClose }: AccountSheetProps) {
   const [rateFault, setRateFault] = useState<string>();
   const change = useChange(
     async (fields: AccountFields) => {
-      if (account === undefined)
+      if (account === undefined) {
         return dataOf(api.POST('/api/v1/admin/accounts', { body: fields }));
+      }
       const body = changedFields(fieldsOf(account), fields);
       if (body === undefined) return account;
       const params = { path: { accountId: account.accountId } };
