@@ -1,6 +1,8 @@
 /**
- * Random queries over the same samples in Weir and in a Prometheus have the same answers.
- * PROMQL_SEED repeats a run, PROMQL_QUERIES sets their number.
+ * Random queries over the same samples in Weir and in the Prometheus of PATH have the same answers.
+ * PROMQL_SEED repeats a run, PROMQL_QUERIES sets their number. Seeds 1 to 10 agree with 3.14; with
+ * 2.42 one query of seed 3 differs, since it looked for the zero of a counter before it limited how
+ * far a rate reaches back.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
