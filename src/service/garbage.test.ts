@@ -44,25 +44,36 @@ test('collects once large requests are over, not while there are any', async (co
 test('collects again only above what is alive', async (context) => {
   const { state, pass } = startWatch(context);
   Object.assign(state, { used: 900 * mebibyte, live: 700 * mebibyte });
-  await pass(20);
+  await pass(40);
   assert.equal(state.collections, 1);
   state.used = 820 * mebibyte;
-  await pass(20);
+  await pass(40);
   assert.equal(state.collections, 1);
   state.used = 830 * mebibyte;
-  await pass(20);
+  await pass(40);
+  assert.equal(state.collections, 2);
+});
+
+test('pauses between two collections', async (context) => {
+  const { state, pass } = startWatch(context);
+  Object.assign(state, { used: 500 * mebibyte });
+  await pass(3);
+  state.used = 500 * mebibyte;
+  await pass(29);
+  assert.equal(state.collections, 1);
+  await pass(1);
   assert.equal(state.collections, 2);
 });
 
 test('collects above what a later collection of V8 left', async (context) => {
   const { state, pass } = startWatch(context);
   Object.assign(state, { used: 900 * mebibyte, live: 700 * mebibyte });
-  await pass(20);
+  await pass(40);
   Object.assign(state, { used: 100 * mebibyte, live: 100 * mebibyte });
-  await pass(20);
+  await pass(40);
   assert.equal(state.collections, 1);
   state.used = 600 * mebibyte;
-  await pass(20);
+  await pass(40);
   assert.equal(state.collections, 2);
 });
 

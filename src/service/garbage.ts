@@ -19,6 +19,8 @@ export interface GarbageOptions {
 const garbageBytes = 128 * 1024 * 1024;
 /** Consecutive quiet checks before a collection. */
 const quietChecks = 3;
+/** Checks between two collections: many reads make garbage while ingest is quiet. */
+const pausedChecks = 30;
 
 export function collectAfterBursts({
   memoryInFlight,
@@ -29,13 +31,15 @@ export function collectAfterBursts({
 }: GarbageOptions): Disposable {
   let keptBytes = 0;
   let quiet = 0;
+  let paused = 0;
   const timer = setInterval(() => {
     quiet = memoryInFlight() <= quietBytes ? quiet + 1 : 0;
     const bytes = usedBytes();
     // V8 may have collected since.
     keptBytes = Math.min(keptBytes, bytes);
-    if (quiet < quietChecks || bytes <= keptBytes + garbageBytes) return;
-    quiet = 0;
+    paused -= 1;
+    if (paused > 0 || quiet < quietChecks || bytes <= keptBytes + garbageBytes) return;
+    paused = pausedChecks;
     void collect().then(() => (keptBytes = usedBytes()));
   }, checkEveryMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
