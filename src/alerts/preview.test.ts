@@ -118,4 +118,27 @@ suite('previews', () => {
       /cannot preview more than 1000 alerts/,
     );
   });
+
+  test('begins no read after 30 seconds', async (context) => {
+    let seconds = 0;
+    let reads = 0;
+    context.mock.method(performance, 'now', () => seconds * 1_000);
+    const queryMetrics: PreviewParts['queryMetrics'] = async () => {
+      reads += 1;
+      seconds += 12;
+      return new Map();
+    };
+    const slow = [1, 2, 3, 4].map((n) => ({
+      ...down,
+      query: { type: 'prometheus' as const, expr: `up == ${n}` },
+    }));
+    const once = { ...hour, stepMs: 61 * minuteMs };
+    const preview = createPreview({ ...partsAt([]), queryMetrics });
+    await assert.rejects(
+      preview(owner, groupOf(...slow), once),
+      /cannot preview 1 evaluations of group "group" within 30 s/,
+    );
+    assert.equal(reads, 3);
+    await preview(owner, groupOf(...slow.slice(0, 2)), once);
+  });
 });

@@ -31,6 +31,7 @@ export interface PreviewParts {
 
 const maxEvaluations = 1_500;
 const maxAlerts = 1_000;
+/** Of a group; a read in progress may end later. */
 const maxSeconds = 30;
 
 export function createPreview(parts: PreviewParts): PreviewGroup {
@@ -38,19 +39,13 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
     const rules = all.rules.filter(({ kind }) => kind === 'alerting');
     const group = { ...all, rules, intervalMs: times.stepMs };
     const steps = toSteps(group, times);
-    const query = createQuery(parts, group, steps);
-    const deadline = performance.now() + maxSeconds * 1000;
+    const inTime = createDeadline(group, steps.length);
+    const query = createQuery(parts, { group, steps, inTime });
     const seen = new Seen(group);
     let state: GroupState | undefined;
     for (const atMs of steps) {
-      if (performance.now() > deadline) {
-        throw new AppError(
-          'query_timeout',
-          `cannot preview ${steps.length} evaluations of group ${JSON.stringify(group.name)} ` +
-            `within ${maxSeconds} s: shorten the time, or give a longer step`,
-        );
-      }
       ({ state } = await evaluateGroup({ ...owner, group, state }, atMs, query));
+      inTime();
       seen.add(state);
       // Vectors in memory do not let other requests run.
       await setImmediate();
@@ -60,6 +55,21 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
       evaluations: steps.length,
       failures: [...seen.failures.values()],
     };
+  };
+}
+
+type Deadline = () => void;
+
+/** @returns a check. @throws AppError in it `maxSeconds` from now */
+function createDeadline({ name }: RuleGroup, evaluations: number): Deadline {
+  const endMs = performance.now() + maxSeconds * 1000;
+  return () => {
+    if (performance.now() <= endMs) return;
+    throw new AppError(
+      'query_timeout',
+      `cannot preview ${evaluations} evaluations of group ${JSON.stringify(name)} ` +
+        `within ${maxSeconds} s: shorten the time, or give a longer step`,
+    );
   };
 }
 
@@ -77,11 +87,16 @@ function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes
   return Array.from({ length: count }, (_, i) => untilMs - (count - 1 - i) * stepMs);
 }
 
-/** Reads the samples of a query once for all steps, if that is possible. */
+interface QueryContext {
+  readonly group: RuleGroup;
+  readonly steps: readonly number[];
+  readonly inTime: Deadline;
+}
+
+/** Reads the samples of a query once for all steps, if that is possible, and nothing too late. */
 function createQuery(
   { queryMetrics, queryLogs }: PreviewParts,
-  { queryOffsetMs }: RuleGroup,
-  steps: readonly number[],
+  { group: { queryOffsetMs }, steps, inTime }: QueryContext,
 ): QueryRule {
   const vectors = new Map<string, Promise<Vectors | undefined>>();
   const startMs = steps[0]! - queryOffsetMs;
@@ -93,6 +108,7 @@ function createQuery(
       ? queryLogs.over(owner, query, times)
       : queryMetrics(owner, query.expr, times);
   return async (owner, query, atMs) => {
+    inTime();
     const key = JSON.stringify(query);
     const reading = vectors.get(key) ?? readAll(owner, query);
     vectors.set(key, reading);

@@ -124,7 +124,7 @@ interface Preview {
   }[];
 }
 
-/** The service evaluates for up to 30 s, once for each group. */
+/** For many groups: the service begins no read of a group after 30 s. */
 const previewTimeoutMs = 600_000;
 const previewColumns = ['alert', 'labels', 'value', 'activeAt', 'firedAt', 'endedAt'] as const;
 
