@@ -10,8 +10,8 @@ import { Worker } from 'node:worker_threads';
 import { openChannel } from '../channel/channel.ts';
 import { overIpc } from '../channel/transports.ts';
 import { isNoRoom } from '../files/disk-failure.ts';
-import { optimiseSooner } from '../std/runtime-flags.ts';
 import { replaceTextFile } from '../files/atomic-file.ts';
+import { optimiseSooner } from '../std/runtime-flags.ts';
 import { type Owner, pathsIn } from './data-directory.ts';
 import type {
   EngineMethods,

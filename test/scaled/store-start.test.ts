@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { stampedBatch } from '../store/log-row-fixture.ts';
+import { everyLog } from '../store/read-oracle.ts';
 import { until } from '../harness/until.ts';
 import { openFaultProxy } from './fault-proxy.ts';
 import { openStoreServer, type StoreServer } from './store-server.ts';
@@ -54,15 +55,7 @@ test('inserts and reads resume when the server is back', async () => {
   await until(() => store.ping(), { what: 'the store to be available again' });
   await store.fence(token);
   await store.insert('logs/1', [batch], 'missing', token);
-  const filter = {
-    accountId: owner.accountId,
-    streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],
-    fromNanos: undefined,
-    untilNanos: undefined,
-    equal: new Map(),
-    labels: [],
-    search: [],
-  };
+  const filter = everyLog(owner.accountId, [owner.streamId]);
   const facets = await store.facets({ filter, fields: ['host'], topK: 1 });
   assert.equal(facets[0]?.total, 1);
   await proxy.close();

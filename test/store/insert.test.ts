@@ -6,11 +6,12 @@ import { after, before, suite, test } from 'node:test';
 import { localToken } from './local-token.ts';
 import type { BatchOwner } from '../../src/model/batch.ts';
 import { encodeLogId, toTie } from '../../src/model/log-id.ts';
-import type { ListPlan, LogFilter, LogRecord } from '../../src/model/plan.ts';
+import type { ListPlan, LogRecord } from '../../src/model/plan.ts';
 import { StoreInsertError } from '../../src/store/port.ts';
 import { type EngineStore, onCluster, openEngineStore } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { newOwner } from './metric-fixture.ts';
+import { everyLog } from './read-oracle.ts';
 
 let engine: EngineStore;
 before(async () => {
@@ -21,21 +22,9 @@ after(() => engine.close());
 const day = 86_400_000_000_000n;
 const noon = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
 
-function everythingOf(owner: BatchOwner): LogFilter {
-  return {
-    accountId: owner.accountId,
-    streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],
-    fromNanos: undefined,
-    untilNanos: undefined,
-    equal: new Map(),
-    labels: [],
-    search: [],
-  };
-}
-
 function read(owner: BatchOwner, change: Partial<ListPlan> = {}): Promise<LogRecord[]> {
   return engine.store.list({
-    filter: everythingOf(owner),
+    filter: everyLog(owner.accountId, [owner.streamId]),
     limit: 1_000,
     direction: 'older',
     position: undefined,
@@ -209,7 +198,7 @@ suite('failures say whether rows may be stored', () => {
     await engine.store.fence(localToken);
     await engine.store.insert('logs/1', [batch], 'missing', localToken);
     const { counts } = await engine.store.histogram({
-      filter: everythingOf(owner),
+      filter: everyLog(owner.accountId, [owner.streamId]),
       startMs: Number(noon / 1_000_000n),
       endMs: Number(noon / 1_000_000n) + 1_000,
       buckets: 1,

@@ -9,6 +9,7 @@ import { columnOf } from '../../src/store/sql/log-record.ts';
 import { type EngineStore, onCluster, openEngineStore } from './engine-store.ts';
 import { localToken } from './local-token.ts';
 import { type LogFixture, stampedBatch } from './log-row-fixture.ts';
+import { everyLog } from './read-oracle.ts';
 
 const owner = { accountId: randomUUID(), streamId: randomUUID(), receiverId: randomUUID() };
 let engine: EngineStore;
@@ -19,15 +20,7 @@ async function insert(log: Partial<LogFixture>): Promise<void> {
 }
 
 async function list(): Promise<LogRecord[]> {
-  const filter = {
-    accountId: owner.accountId,
-    streams: [{ streamId: owner.streamId, receivedFromNanos: 0n }],
-    fromNanos: undefined,
-    untilNanos: undefined,
-    equal: new Map(),
-    labels: [],
-    search: [],
-  };
+  const filter = everyLog(owner.accountId, [owner.streamId]);
   const page = { limit: 9, direction: 'older', position: undefined } as const;
   return engine.store.list({ filter, ...page, untilWatermarkNanos: undefined });
 }

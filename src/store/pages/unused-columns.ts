@@ -6,7 +6,8 @@ import { logRowFields } from '../../codec/log-rows.ts';
 import { markUsedFields } from './used-fields.ts';
 import type { StampedBatch } from '../../model/batch.ts';
 import type { Connection } from '../connection.ts';
-import { columnOf, type ColumnNames, compileHasValue } from '../sql/log-record.ts';
+import { compileHasValue } from '../sql/fields.ts';
+import { columnOf, type ColumnNames, type LogRowField } from '../sql/log-record.ts';
 
 export interface UnusedColumns {
   /** Another set whenever it changes. */
@@ -26,38 +27,45 @@ export function findUnusedColumns(
   connection: Pick<Connection, 'query'>,
   database: string,
 ): UnusedColumns & { readonly found: Promise<void> } {
+  /** Those that stored or inserted rows fill, and those that cannot be empty. */
   const used = new Uint8Array(logRowFields.length);
   const stop = new AbortController();
+  /** Places in `logRowFields`; undefined until all were looked at. */
+  let empty: readonly number[] | undefined;
   let names = none;
 
   async function look(): Promise<void> {
-    const empty: number[] = [];
     for (const [place, field] of logRowFields.entries()) {
-      const [, type] = field;
-      if (type === 'Int64' || used[place] === 1) continue;
-      const statement = compileHasValue(database, columnOf(field), type);
-      // A column that cannot be read counts as used.
-      const rows = connection.query('housekeeping', statement, stop.signal).catch(() => undefined);
-      if ((await rows)?.length === 0) empty.push(place);
+      if (used[place] === 0 && (await hasValue(field))) used[place] = 1;
     }
-    names = namesOf(empty.filter((place) => used[place] === 0));
+    setEmpty([...used.keys()].filter((place) => used[place] === 0));
+  }
+
+  async function hasValue(field: LogRowField): Promise<boolean> {
+    const [, type] = field;
+    if (type === 'Int64') return true;
+    const statement = compileHasValue(database, columnOf(field), type);
+    // A column that cannot be read counts as used.
+    const rows = connection.query('housekeeping', statement, stop.signal).catch(() => undefined);
+    return (await rows)?.length !== 0;
+  }
+
+  function setEmpty(places: readonly number[]): void {
+    empty = places;
+    names = new Set(places.map((place) => columnOf(logRowFields[place]!)));
   }
 
   return {
     names: () => names,
     inserting(batches) {
-      if (!used.includes(0)) return;
+      if (empty?.length === 0) return;
       for (const { payload } of batches) markUsedFields(payload, used);
-      const left = namesOf([...used.keys()].filter((place) => used[place] === 0));
-      if (!isWithin(names, left)) names = new Set([...names].filter((name) => left.has(name)));
+      if (empty?.some((place) => used[place] === 1) !== true) return;
+      setEmpty(empty.filter((place) => used[place] === 0));
     },
     close: () => stop.abort(),
     found: look(),
   };
-}
-
-function namesOf(places: readonly number[]): Set<string> {
-  return new Set(places.map((place) => columnOf(logRowFields[place]!)));
 }
 
 function isWithin(names: ColumnNames, others: ColumnNames): boolean {

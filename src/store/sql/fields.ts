@@ -1,8 +1,10 @@
-/** Fields that logs have, labels included, and their values, in one window of time. Pure. */
+/** Which fields logs have, labels included, and their values. Pure. */
 import { fieldEntries, type FieldName, type GroupField } from '../../model/log-fields.ts';
 import type { FieldCount, FieldValuesPlan, LogFilter } from '../../model/plan.ts';
 import { groupsSql, rowValueSql, withSql } from './field-sql.ts';
+import type { OptionalType } from './log-record.ts';
 import { limitsSql, type ReadLimits, type Statement, statement } from './statement.ts';
+import { tableName } from './tables.ts';
 import type { TimeWindow } from './time-windows.ts';
 import { whereSql } from './where.ts';
 
@@ -95,4 +97,27 @@ export function sampleRows(field: GroupField | undefined): number {
 /** Columns with few different values, which are a byte or two a row. */
 function isShort(field: GroupField): boolean {
   return names.some((name) => name === field) && field !== 'traceId' && field !== 'spanId';
+}
+
+/** A column takes 1 ns a row; in a larger store all of them count as used. */
+const maxRows = 1_000_000_000;
+
+/** One row if a log has a value in the column, else none. */
+export function compileHasValue(database: string, column: string, type: OptionalType): Statement {
+  const sql = `SELECT 1 FROM ${tableName(database, 'logs')}
+WHERE ${hasValue(column, type)}
+LIMIT 1
+SETTINGS max_rows_to_read = ${maxRows}, max_threads = 1`;
+  return { sql, params: {} };
+}
+
+function hasValue(column: string, type: OptionalType): string {
+  switch (type) {
+    case 'String':
+      return `${column} != ''`;
+    case 'Map(String, String)':
+      return `notEmpty(${column})`;
+    case 'UInt8':
+      return `${column} != 0`;
+  }
 }

@@ -7,8 +7,7 @@ import {
   columnOf,
   type ColumnNames,
   type LogRow,
-  type LogRowField,
-  noMap,
+  noValue,
   receivedNanosIndex,
   selectColumns,
   toLogRecord,
@@ -43,17 +42,11 @@ export function compilePackedList(table: string, plan: ListPlan, step: ListStep)
 function packedColumns(unused: ColumnNames): string {
   const fields = logRowFields.map((field) => {
     const column = columnOf(field);
-    return unused.has(column) ? nothing[field[1]] : column;
+    const [, type] = field;
+    return type !== 'Int64' && unused.has(column) ? noValue[type] : column;
   });
   return ['Tie, ReceivedAt, ReceiverId', ...fields].join(', ');
 }
-
-const nothing = {
-  String: "''",
-  'Map(String, String)': noMap,
-  UInt8: '0',
-  Int64: 'toInt64(0)',
-} as const satisfies Readonly<Record<LogRowField[1], string>>;
 
 interface ListStep {
   readonly window: TimeWindow;

@@ -2,8 +2,6 @@
 import { encodeLogId, type LogPosition } from '../../model/log-id.ts';
 import type { logRowFields } from '../../codec/log-rows.ts';
 import type { LogRecord } from '../../model/plan.ts';
-import type { Statement } from './statement.ts';
-import { tableName } from './tables.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -45,7 +43,16 @@ export function columnOf([name]: LogRowField): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-export const noMap = 'CAST(map() AS Map(String, String))';
+/** Types of columns that may have no value. */
+export type OptionalType = Exclude<LogRowField[1], 'Int64'>;
+
+/** What stands for a column without a value. */
+export const noValue: Readonly<Record<OptionalType, string>> = {
+  String: "''",
+  'Map(String, String)': 'CAST(map() AS Map(String, String))',
+  UInt8: '0',
+};
+const noMap = noValue['Map(String, String)'];
 
 /** Expression, path in the record, and what stands for it where it is not wanted. */
 const columns: readonly (readonly [sql: string, path: string, none: string])[] = [
@@ -160,30 +167,4 @@ function mergedLabels(resource: Attributes, own: Attributes): Attributes {
 /** @param nanos decimal digits, not negative. */
 function isoMillis(nanos: string): string {
   return new Date(Number(nanos.slice(0, -6))).toISOString();
-}
-
-/** A column takes 1 ns a row; in a larger store all of them count as used. */
-const maxRows = 1_000_000_000;
-
-/** Types of fields that may be empty. */
-type OptionalType = Exclude<LogRowField[1], 'Int64'>;
-
-/** One row if a log has a value in the column, else none. */
-export function compileHasValue(database: string, column: string, type: OptionalType): Statement {
-  const sql = `SELECT 1 FROM ${tableName(database, 'logs')}
-WHERE ${hasValue(column, type)}
-LIMIT 1
-SETTINGS max_rows_to_read = ${maxRows}, max_threads = 1`;
-  return { sql, params: {} };
-}
-
-function hasValue(column: string, type: OptionalType): string {
-  switch (type) {
-    case 'String':
-      return `${column} != ''`;
-    case 'Map(String, String)':
-      return `notEmpty(${column})`;
-    case 'UInt8':
-      return `${column} != 0`;
-  }
 }
