@@ -46,6 +46,12 @@ export const breaks: Readonly<Record<string, Break>> = {
       return kept === 3 ? { ...batch, rejectedCount: batch.rejectedCount + 1 } : batch;
     };
   },
+  'stores an event that it rejects': (decode) => async (body, context) => {
+    const batch = await decode(body, context);
+    if (batch.rows < 2 || batch.rejectedCount > 0) return batch;
+    const rejected = [{ index: 0, reason: 'it is the first' }];
+    return { ...batch, rejected, rejectedCount: 1, rejectedByReason: new Map([['first', 1]]) };
+  },
   'returns its working memory': (decode) => {
     const memory = Buffer.alloc(1024 * 1024);
     return async (body, context) => {
@@ -66,16 +72,16 @@ export const breaks: Readonly<Record<string, Break>> = {
 };
 
 /** The subject with another decoder. */
-export function breakSubject(subject: BatchSubject, { protocol, format }: Wire, how: Break) {
+export function breakSubject(subject: BatchSubject, { protocol, ...wire }: Wire, how: Break) {
   return {
     ...subject,
     open: () => {
-      const decode = how(async (body, context) => protocol.decode(body, format, context));
+      const decode = how(async (body, context) => protocol.decode(body, wire.format, context));
       const broken: Protocol = {
         ...protocol,
         decode: (body, _format, context) => decode(body, context),
       };
-      return openProtocol({ protocol: broken, format });
+      return openProtocol({ ...wire, protocol: broken });
     },
   };
 }

@@ -13,7 +13,7 @@ import { createJsonLogs } from '../../src/protocols/json-logs/json-logs.ts';
 import { breaks, breakSubject } from './broken-decoders.ts';
 import { readFixtures, writeFixture } from './fixture.ts';
 import { fuzz, replay } from './fuzz-run.ts';
-import { batchSubjects, subjects } from './subjects.ts';
+import { batchSubjects, countJsonEvents, subjects } from './subjects.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
@@ -55,6 +55,7 @@ suite('a broken decoder is caught', () => {
   const wire = {
     protocol: createJsonLogs(configSchema.parse({})),
     format: { mediaType: 'application/json', parameters: new Map(), coding: 'identity' as const },
+    countEvents: countJsonEvents,
   };
   for (const [name, how] of Object.entries(breaks)) {
     test(`one that ${name}`, async () => {

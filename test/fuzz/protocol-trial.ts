@@ -27,6 +27,8 @@ export interface Trial {
 export interface Wire {
   readonly protocol: Protocol;
   readonly format: BodyFormat;
+  /** Events in a body, counted by other means; undefined = unknown. */
+  readonly countEvents?: (body: Buffer) => number | undefined;
 }
 
 const nowMs = 1_767_319_445_123;
@@ -52,6 +54,8 @@ export function openProtocol(wire: Wire): Trial {
         return outcome;
       }
       checkBatch(outcome, wire.protocol.limits);
+      const events = wire.countEvents?.(input) ?? outcome.rows + outcome.rejectedCount;
+      assert.equal(outcome.rows + outcome.rejectedCount, events, 'events are stored or rejected');
       checkReply(outcome, wire);
       before = { batch: outcome, payload: Buffer.from(outcome.payload) };
       return outcome;

@@ -15,7 +15,7 @@ import { bulkOf, hecOf, jsonLogs, ndjsonOf, oneIn, otlpLogs } from './log-reques
 import { journalEntries, journalWords } from './journal-entries.ts';
 import * as metrics from './metric-requests.ts';
 import { otherSubjects } from './other-subjects.ts';
-import { openProtocol } from './protocol-trial.ts';
+import { openProtocol, type Wire } from './protocol-trial.ts';
 import { forwardMessages, syslogMessages, syslogWords } from './socket-messages.ts';
 import { type BatchSubject, type Making, ofProtobuf, ofText, type Subject } from './subject.ts';
 import { jsonWords, lineWords, textWords } from './words.ts';
@@ -58,14 +58,24 @@ function lokiStreams(random: Random, records: number): LokiStream[] {
   return [{ labels: { app: random.pick(['shop', 'a"\n']) }, entries }];
 }
 
-interface Encoded extends Making {
+/** Of an array, or one object. */
+export function countJsonEvents(body: Buffer): number | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return Array.isArray(value) ? value.length : 1;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Encoded extends Making, Pick<Wire, 'countEvents'> {
   /** Name of the protocol; default: that of the subject. */
   readonly protocol?: string;
   readonly coding?: ContentCoding;
 }
 
 function batches(name: string, mediaType: string, encoded: Encoded): BatchSubject {
-  const { protocol = name, coding = 'identity', ...making } = encoded;
+  const { protocol = name, coding = 'identity', countEvents, ...making } = encoded;
   const format = { mediaType, parameters: new Map<string, string>(), coding };
   return {
     name,
@@ -73,8 +83,8 @@ function batches(name: string, mediaType: string, encoded: Encoded): BatchSubjec
     open: () => {
       // Running totals would make a batch depend on those before.
       const config = configSchema.parse({ metrics: { otlpMaxDeltaSeries: 0 } });
-      const protocols = createProtocols(config);
-      return openProtocol({ protocol: protocols.find((one) => one.name === protocol)!, format });
+      const found = createProtocols(config).find((one) => one.name === protocol)!;
+      return openProtocol({ protocol: found, format, ...(countEvents && { countEvents }) });
     },
   };
 }
@@ -89,7 +99,10 @@ function ndjson(wrap: (lines: Buffer) => Buffer): Making {
 
 /** Protocols, whose outcome is a batch. */
 export const batchSubjects: readonly BatchSubject[] = [
-  batches('json_logs', 'application/json', ofText(jsonWords, jsonLogs)),
+  batches('json_logs', 'application/json', {
+    ...ofText(jsonWords, jsonLogs),
+    countEvents: countJsonEvents,
+  }),
   batches(
     'lines',
     'application/x-ndjson',
