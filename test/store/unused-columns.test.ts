@@ -25,6 +25,19 @@ async function list(): Promise<LogRecord[]> {
   return engine.store.list({ filter, ...page, untilWatermarkNanos: undefined });
 }
 
+/** Fields that the tests before do not fill. */
+const firstValues: readonly [
+  string,
+  Partial<LogFixture>,
+  (record: LogRecord) => string | undefined,
+][] = [
+  ['serviceName', { serviceName: 's' }, ({ serviceName }) => serviceName],
+  ['spanId', { spanId: 'b7ad6b7169203331' }, ({ spanId }) => spanId],
+  ['scopeVersion', { scopeVersion: '1' }, ({ scope }) => scope.version],
+  ['logAttributes', { logAttributes: { own: '1' } }, ({ labels }) => labels['own'] ?? ''],
+  ['k8sNode', { k8sNode: 'n' }, ({ kubernetes }) => kubernetes.node],
+];
+
 suite('columns without a value', { skip: onCluster && 'a cluster has other writers' }, () => {
   before(async () => {
     engine = await openEngineStore();
@@ -59,4 +72,26 @@ suite('columns without a value', { skip: onCluster && 'a cluster has other write
       ['third', 'e', 's', 9],
     );
   });
+
+  for (const [field, log, valueOf] of firstValues) {
+    test(`no list lacks ${field} of a log that is inserted meanwhile`, async () => {
+      const message = `the first with ${field}`;
+      let isOver = false;
+      let seen = 0;
+      const lookAround = async () => {
+        do {
+          const found = (await list()).filter((record) => record.message === message);
+          for (const record of found) assert.notEqual(valueOf(record), '', field);
+          seen += found.length;
+        } while (!isOver);
+      };
+      // So many that some wait for their turn while the log is inserted.
+      const lists = Array.from({ length: 60 }, lookAround);
+      await list();
+      await insert({ ...log, body: message }).finally(() => (isOver = true));
+      await Promise.all(lists);
+      await lookAround();
+      assert.ok(seen > 0);
+    });
+  }
 });
