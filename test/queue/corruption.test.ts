@@ -284,6 +284,22 @@ for (const [state, content] of Object.entries({
   });
 }
 
+test('a damaged checkpoint of a queue without a backlog is no loss', async () => {
+  const fs = await fill(2000);
+  await read(fs);
+  const options = { directory, segmentBytes: 2000, minFreeDiskBytes: 0, fileSystem: fs };
+  const queue = await openDiskQueue(options, recordTelemetry().telemetry);
+  const payload = Buffer.from(`1:${'x'.repeat(700)}`);
+  const { sequence } = await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+  await queue.take({ maxRows: 1, maxBytes: 1e6 });
+  await queue.release(sequence);
+  const killed = fs.afterKill();
+  assert.deepEqual(segmentsOf(killed), []);
+  killed.overwrite('/queue/checkpoint', Buffer.alloc(64));
+  const { reported } = await read(killed);
+  assert.deepEqual(reported, { damage: [], foreign: [], checkpoints: ['damaged'], marks: [] });
+});
+
 test('recovers from segments alone without checkpoint and identity', async () => {
   const fs = await fill(2000);
   fs.remove('/queue/checkpoint');

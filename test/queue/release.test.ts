@@ -32,3 +32,29 @@ for (const memoryTailBytes of [0, 1_000_000]) {
     await queue.close();
   });
 }
+
+test('a released queue keeps a small segment, and frees a larger one', async () => {
+  const fileSystem = new SimulatedFileSystem(new Random(1));
+  const options = { directory: '/queue', fileSystem, minFreeDiskBytes: 0 };
+  const open = () => openDiskQueue(options, createQueueEvents(createInstruments('silent')));
+  const segments = () => fileSystem.list('/queue/segments').length;
+  let queue = await open();
+  const appendAndRelease = async (bytes: number) => {
+    const payload = new Uint8Array(bytes);
+    const { sequence } = await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+    await queue.take({ maxRows: 1, maxBytes: 1e9 });
+    await queue.release(sequence);
+    return sequence;
+  };
+  await appendAndRelease(1_000);
+  assert.equal(segments(), 1);
+  const last = await appendAndRelease(4_500_000);
+  assert.equal(segments(), 0);
+  assert.ok((await appendAndRelease(1_000)) > last);
+  assert.equal(segments(), 1);
+  await appendAndRelease(4_500_000);
+  await queue.close();
+  queue = await open();
+  assert.ok((await appendAndRelease(1_000)) > last);
+  await queue.close();
+});

@@ -5,7 +5,9 @@ import type { FileSystem } from '../../files/file-system.ts';
 import { removeTemporaries } from '../../files/atomic-file.ts';
 import type { QueueDamage, QueueOpened } from '../../telemetry/queue-events.ts';
 import {
+  type Checkpoint,
   createIdentity,
+  type Found,
   type Identity,
   identityVersion,
   maxEarlierWriters,
@@ -113,13 +115,13 @@ export function listSegments(
 }
 
 /**
- * The recorded identity, else one with the writer of the segments, else a new one. To be recorded
- * last, so that an interrupted first start begins again.
+ * The recorded identity, else one with the writer of the segments or of the checkpoint, else a new
+ * one. To be recorded last, so that an interrupted first start begins again.
  */
 export function identify(
   fs: FileSystem,
   paths: LogPaths,
-  segments: readonly Segment[],
+  { segments, checkpoint }: { segments: readonly Segment[]; checkpoint: Found<Checkpoint> },
 ): { identity: Identity; isRecorded: boolean; isNew: boolean } {
   const found = readIdentity(fs, paths.identity);
   if (typeof found === 'object') {
@@ -128,7 +130,10 @@ export function identify(
     }
     return { identity: found, isRecorded: true, isNew: false };
   }
-  const known = segments.findLast((segment) => segment.header !== undefined)?.header;
+  const newest = segments.findLast((segment) => segment.header !== undefined)?.header;
+  // An interrupted first start may have left a checkpoint, but of no batch.
+  const isUsed = typeof checkpoint === 'object' && checkpoint.lastSequence > 0n;
+  const known = newest ?? (isUsed ? checkpoint : undefined);
   const fresh = createIdentity();
   const isNew = known === undefined && segments.length === 0;
   return {

@@ -14,11 +14,13 @@ import { LogCursor, type ReadRequest, type ReadResult } from './log-cursor.ts';
 import { type LogPaths, pathsOf, type DiskQueueSettings, type Recovery } from './log-directory.ts';
 import { batchesUpTo } from './lost-batches.ts';
 import { batchSuffix, listStems, writeBatch } from './quarantine-folder.ts';
-import { type Checkpoint, writeCheckpoint } from './records.ts';
+import { type Checkpoint, nothingSynced, type SyncedMark, writeCheckpoint } from './records.ts';
 import { recover, type Recovered } from './recovery.ts';
 import { createSegment, extendSegment, sealSegment, type Segment } from './segment.ts';
-import type { SyncedMark } from './records.ts';
 import { toError } from '../../std/error-text.ts';
+
+/** Part of a full segment. Ending one takes four syncs. */
+const worthSealing = 1 / 16;
 
 /** The calls of the log from another thread. Buffers change hands in both directions. */
 export interface LogMethods {
@@ -139,12 +141,14 @@ class SegmentLog {
   /** Writes the checkpoint durably, then frees the space up to `sequence`. */
   release(sequence: bigint, floorNanos: bigint): void {
     this.#writeCheckpoint(sequence, floorNanos);
+    this.#sealReleased();
     for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
       if (!first.sealed || first.lastSequence > sequence) break;
       this.#cursor.leave(first);
       this.#segments.shift();
       removeIfThere(this.#fs, first.path);
     }
+    if (this.#segments.length === 0) this.#writeMark();
   }
 
   quarantine(frame: Buffer, reason: string): number {
@@ -189,6 +193,21 @@ class SegmentLog {
     this.#checkpoint = checkpoint;
   }
 
+  /** So that a queue without a backlog takes little space. */
+  #sealReleased(): void {
+    const segment = this.#segments.at(-1);
+    if (this.#failure !== undefined || segment === undefined) return;
+    if (segment.lastSequence > this.#checkpoint.released) return;
+    if (segment.end < this.#options.segmentBytes * worthSealing) return;
+    try {
+      this.#seal();
+    } catch (error) {
+      if (isNoRoom(error)) return;
+      this.#failure = toError(error);
+      throw this.#failure;
+    }
+  }
+
   #batchesUpTo(released: bigint): bigint | undefined {
     const segment = this.#segments.findLast(({ firstSequence }) => firstSequence <= released);
     if (segment === undefined) return this.#checkpoint.releasedBatches;
@@ -228,10 +247,9 @@ class SegmentLog {
   }
 
   #writeMark(): void {
-    const segment = this.#segments.at(-1);
-    if (segment === undefined) return;
-    const { firstSequence, end, lastSequence } = segment;
-    const { writer } = this.#checkpoint;
+    const { writer, released } = this.#checkpoint;
+    const none = { ...nothingSynced(writer), lastSequence: released };
+    const { firstSequence, end, lastSequence } = this.#segments.at(-1) ?? none;
     const batches = this.#batches;
     const { synced } = this.#keyLog;
     this.#mark.write({ writer, firstSequence, end, lastSequence, batches, ...synced });

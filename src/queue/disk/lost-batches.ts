@@ -71,7 +71,9 @@ export function findMissing(log: AppendedLog, isReleaseKnown: boolean): QueueDam
   const { segments, empty, checkpoint, synced } = log;
   const damage: QueueDamage[] = [];
   const first = segments[0]?.header;
-  let known = isReleaseKnown ? checkpoint.released : (first?.previousSequence ?? 0n);
+  // A mark of no segment: all before it was released.
+  const begin = synced?.firstSequence === 0n ? synced.lastSequence : 0n;
+  let known = isReleaseKnown ? checkpoint.released : (first?.previousSequence ?? begin);
   let batches = isReleaseKnown ? checkpoint.releasedBatches : first?.batchesBefore;
   for (const segment of segments) {
     const previous = segment.header?.previousSequence ?? 0n;

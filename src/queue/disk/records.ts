@@ -37,7 +37,7 @@ const checkpointFormat = defineRecord('WQCP', 64, {
 const syncedFormat = defineRecord('WQSM', 80, {
   version: [8, 'u32'],
   writer: [16, 'u64'],
-  /** Of the segment being written. */
+  /** Of the newest segment; 0 = all before `lastSequence` was released. */
   firstSequence: [24, 'u64'],
   /** Offset after its last synced frame. */
   end: [32, 'size'],

@@ -73,8 +73,9 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   prepareDirectories(fs, paths);
   finishRetries(fs, paths.quarantine);
   const { segments: found, foreign } = listSegments(fs, paths);
-  const { identity: known, isRecorded, isNew } = identify(fs, paths, found);
-  const { record, state } = ofWriter(readCheckpoint(fs, paths.checkpoint), known.writer);
+  const left = { segments: found, checkpoint: readCheckpoint(fs, paths.checkpoint) };
+  const { identity: known, isRecorded, isNew } = identify(fs, paths, left);
+  const { record, state } = ofWriter(left.checkpoint, known.writer);
   const earlier = record ?? nothingReleased(known.writer);
   const { mark, found: marked } = openSyncedMark(fs, paths.syncedMark);
   const { record: synced, state: markState } = ofWriter(marked, known.writer);
