@@ -51,7 +51,7 @@ const recorded = () =>
 
 test('the next start repairs a crash between tables and record', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
-  const applied = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+  const applied = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
   assert.deepEqual(await migrateAgain(), { applied, inserts: 1 });
   assert.deepEqual((await recorded()).flat(), applied);
 });
@@ -59,8 +59,8 @@ test('the next start repairs a crash between tables and record', async () => {
 test('an upgrade records each version once it is applied', async () => {
   await run('TRUNCATE TABLE weir.schema_migrations');
   await run("INSERT INTO weir.schema_migrations (version, name) SELECT 10, 'logs'");
-  assert.deepEqual(await migrateAgain(), { applied: [11, 12], inserts: 2 });
-  assert.deepEqual((await recorded()).flat(), [10, 11, 12]);
+  assert.deepEqual(await migrateAgain(), { applied: [11, 12, 13], inserts: 3 });
+  assert.deepEqual((await recorded()).flat(), [10, 11, 12, 13]);
 });
 
 const durableSettings = [
@@ -249,6 +249,31 @@ test('logs in blocks of both sizes are read and merged alike', { skip: onCluster
     params: {},
   });
   assert.match(row![0], /min_compress_block_size = 16384/);
+});
+
+test('times of both encodings are read and merged alike', { skip: onCluster }, async () => {
+  await run('TRUNCATE TABLE weir.logs');
+  await run(
+    "ALTER TABLE weir.logs MODIFY COLUMN Timestamp DateTime64(9, 'UTC') CODEC(GCD, T64, LZ4)",
+  );
+  await insertLogs(engine.store, 4, 'before');
+  await migrateTo('013_logs.sql');
+  await insertLogs(engine.store, 4, 'after');
+  const read = () =>
+    engine.store.connection.query<[string, string]>('housekeeping', {
+      sql: `SELECT toString(count()), toString(sum(cityHash64(Timestamp, Body))) FROM weir.logs`,
+      params: {},
+    });
+  const expected = await read();
+  assert.equal(expected[0]![0], '40000');
+  await run('OPTIMIZE TABLE weir.logs FINAL');
+  assert.deepEqual(await read(), expected);
+  const [row] = await engine.store.connection.query<[string]>('housekeeping', {
+    sql: `SELECT compression_codec FROM system.columns
+          WHERE database = 'weir' AND table = 'logs' AND name = 'Timestamp'`,
+    params: {},
+  });
+  assert.equal(row![0], 'CODEC(GCD, Delta(8), T64, LZ4)');
 });
 
 async function insertSamples(from: number): Promise<void> {
