@@ -1,6 +1,6 @@
 /** Damaged files: the queue opens, keeps all other batches, and reports the lost ones. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { Random } from './random.ts';
@@ -284,20 +284,102 @@ for (const [state, content] of Object.entries({
   });
 }
 
-test('a damaged checkpoint of a queue without a backlog is no loss', async () => {
-  const fs = await fill(2000);
-  await read(fs);
-  const options = { directory, segmentBytes: 2000, minFreeDiskBytes: 0, fileSystem: fs };
-  const queue = await openDiskQueue(options, recordTelemetry().telemetry);
-  const payload = Buffer.from(`1:${'x'.repeat(700)}`);
-  const { sequence } = await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
-  await queue.take({ maxRows: 1, maxBytes: 1e6 });
-  await queue.release(sequence);
-  const killed = fs.afterKill();
-  assert.deepEqual(segmentsOf(killed), []);
-  killed.overwrite('/queue/checkpoint', Buffer.alloc(64));
-  const { reported } = await read(killed);
-  assert.deepEqual(reported, { damage: [], foreign: [], checkpoints: ['damaged'], marks: [] });
+/** Appends, takes and releases batches. @returns the id of the last one */
+async function pass(queue: DiskQueue, count: number): Promise<string> {
+  let id = '';
+  for (let batch = 1; batch <= count; batch++) {
+    const payload = Buffer.from(`${batch}:${'x'.repeat(700)}`);
+    const { sequence } = await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+    await queue.take({ maxRows: 1, maxBytes: 1e6 });
+    await queue.release(sequence);
+    id = `${queue.writer} ${sequence}`;
+  }
+  return id;
+}
+
+suite('a queue without a backlog', () => {
+  const damage = (fs: SimulatedFileSystem, ...names: string[]) => {
+    for (const name of names) fs.overwrite(`/queue/${name}`, Buffer.alloc(64));
+  };
+  const openSmall = (fs: SimulatedFileSystem) =>
+    openDiskQueue(
+      { directory, segmentBytes: 2000, minFreeDiskBytes: 0, fileSystem: fs },
+      recordTelemetry().telemetry,
+    );
+  const harmless = { damage: [], foreign: [], checkpoints: ['damaged'], marks: [] };
+
+  test('is not reported lost with its checkpoint, while it runs', async () => {
+    const fs = new SimulatedFileSystem(new Random(1));
+    await pass(await openSmall(fs), 1);
+    const killed = fs.afterKill();
+    assert.deepEqual(segmentsOf(killed), []);
+    damage(killed, 'checkpoint');
+    assert.deepEqual((await read(killed)).reported, harmless);
+  });
+
+  test('is not reported lost with its checkpoint, after a start', async () => {
+    const fs = new SimulatedFileSystem(new Random(1));
+    const queue = await open(fs);
+    await pass(queue, 12);
+    await queue.close();
+    await (await open(fs)).close();
+    assert.deepEqual(segmentsOf(fs), []);
+    damage(fs, 'checkpoint');
+    assert.deepEqual((await read(fs)).reported, harmless);
+  });
+
+  test('assigns no id twice after two damaged checkpoints', async () => {
+    const fs = new SimulatedFileSystem(new Random(1));
+    const ids = new Set<string>();
+    for (const damaged of [false, false, true, true, true]) {
+      if (damaged) {
+        damage(fs, 'checkpoint');
+        await (await openSmall(fs)).close();
+        damage(fs, 'checkpoint');
+      }
+      const queue = await openSmall(fs);
+      for (let batch = 0; batch < 5; batch++) {
+        const id = await pass(queue, 1);
+        assert.ok(!ids.has(id), id);
+        ids.add(id);
+      }
+      await queue.close();
+    }
+  });
+
+  test('keeps its writer without its identity', async () => {
+    const fs = new SimulatedFileSystem(new Random(1));
+    const queue = await openSmall(fs);
+    const [writer, sequence] = (await pass(queue, 3)).split(' ');
+    const killed = fs.afterKill();
+    damage(killed, 'identity');
+    const [next, later] = (await pass(await openSmall(killed), 1)).split(' ');
+    assert.equal(next, writer);
+    assert.ok(BigInt(later!) > BigInt(sequence!));
+  });
+
+  test('keeps its quarantine without all that numbers it, and reports the damage', async () => {
+    const fs = new SimulatedFileSystem(new Random(1));
+    const quarantineOne = async (queue: DiskQueue) => {
+      const payload = Buffer.from('refused');
+      await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+      const taken = await queue.take({ maxRows: 1, maxBytes: 1e6 });
+      const batch = taken!.batches[0]!;
+      await queue.quarantine(batch, 'because');
+      await queue.release(batch.id.sequence);
+    };
+    await quarantineOne(await openSmall(fs));
+    const killed = fs.afterKill();
+    damage(killed, 'identity', 'checkpoint', 'synced');
+    const { reported, telemetry } = recordTelemetry();
+    const queue = await openDiskQueue(
+      { directory, minFreeDiskBytes: 0, fileSystem: killed },
+      telemetry,
+    );
+    assert.deepEqual(reported.checkpoints, ['damaged']);
+    await quarantineOne(queue);
+    assert.equal(queue.status().quarantinedBatches, 2);
+  });
 });
 
 test('recovers from segments alone without checkpoint and identity', async () => {

@@ -6,9 +6,8 @@ import assert from 'node:assert/strict';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import type { StampedBatch } from '../../src/model/batch.ts';
 import type { DiskQueue } from '../../src/queue/disk/disk-queue.ts';
-import type { IdempotencyRecord } from '../../src/queue/port.ts';
 import type { FileSystem } from '../../src/files/file-system.ts';
-import { type Entry, isOutOfRoom } from './queue-model-entry.ts';
+import { type Entry, isOutOfRoom, makeRecord } from './queue-model-entry.ts';
 import { Random } from './random.ts';
 import { recordTelemetry } from './recording-telemetry.ts';
 import { attempt, emptyStatus, turn } from './simulated-calls.ts';
@@ -37,6 +36,7 @@ class QueueModel {
   readonly random: Random;
   readonly #options: RunOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #ids = new Set<string>();
   readonly #heard = recordTelemetry();
   readonly #limits: { segmentBytes: number; memoryTailBytes: number };
   #fs: SimulatedFileSystem;
@@ -45,6 +45,7 @@ class QueueModel {
   #isFlipped = false;
   #highestWatermark = 0n;
   #highestSequence = 0n;
+  #acknowledged = 0;
   #made = 0;
   /** Of the current run. */
   #handedOut: StampedBatch[] = [];
@@ -152,7 +153,7 @@ class QueueModel {
 
   async #append(queue: DiskQueue): Promise<void> {
     const payload = Buffer.from(`${++this.#made}:${'x'.repeat(this.random.below(900))}`);
-    const record = this.random.chance(0.4) ? this.#makeRecord() : undefined;
+    const record = this.random.chance(0.4) ? makeRecord(this.random) : undefined;
     const entry: Entry = { payload, record, state: 'asked', sequence: undefined };
     this.#entries.set(payload.toString(), entry);
     const watermark = this.#highestWatermark;
@@ -169,6 +170,8 @@ class QueueModel {
       appended.receivedAtNanos > watermark || this.#isFlipped,
       'received at or before a watermark',
     );
+    this.#ids.add(`${queue.writer} ${appended.sequence}`);
+    assert.equal(this.#ids.size, ++this.#acknowledged, 'a batch id was assigned twice');
     const isTaken = entry.sequence === appended.sequence;
     const isNew = appended.sequence > this.#highestSequence || isTaken;
     assert.ok(isNew || this.#isFlipped, 'a new sequence');
@@ -284,11 +287,6 @@ class QueueModel {
     assert.notEqual(state, 'refused', 'the key of a refused batch was recalled');
     assert.deepEqual(Buffer.from(remembered.answer), Buffer.from(record.answer));
     assert.deepEqual(Buffer.from(remembered.bodyDigest), Buffer.from(record.bodyDigest));
-  }
-
-  #makeRecord(): IdempotencyRecord {
-    const answer = this.random.bytes(this.random.below(40));
-    return { key: this.random.bytes(16), bodyDigest: this.random.bytes(16), answer };
   }
 
   #now(): number {

@@ -5,6 +5,7 @@ import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { createQueueEvents } from '../../src/telemetry/queue-events.ts';
 import { Random } from './random.ts';
+import { recordTelemetry } from './recording-telemetry.ts';
 import { SimulatedFileSystem } from './simulated-file-system.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
@@ -56,5 +57,28 @@ test('a released queue keeps a small segment, and frees a larger one', async () 
   await queue.close();
   queue = await open();
   assert.ok((await appendAndRelease(1_000)) > last);
+  await queue.close();
+});
+
+test('a seal that finds the disk full leaves the segment as it was', async () => {
+  const fileSystem = new SimulatedFileSystem(new Random(1));
+  const options = { directory: '/queue', segmentBytes: 2000, minFreeDiskBytes: 0 };
+  const { reported, telemetry } = recordTelemetry();
+  const queue = await openDiskQueue({ ...options, fileSystem }, telemetry);
+  const append = () =>
+    queue.append({ layout: 'logs/1', rows: 1, payload: new Uint8Array(700) }, owner);
+  const { sequence } = await append();
+  await queue.take({ maxRows: 1, maxBytes: 1e6 });
+  fileSystem.fillAfter(3, 1);
+  await queue.release(sequence);
+  assert.equal(fileSystem.list('/queue/segments').length, 1);
+  const killed = fileSystem.afterKill();
+  await (await openDiskQueue({ ...options, fileSystem: killed }, telemetry)).close();
+  assert.deepEqual(reported.damage, []);
+
+  const next = await append();
+  await queue.take({ maxRows: 1, maxBytes: 1e6 });
+  await queue.release(next.sequence);
+  assert.deepEqual(fileSystem.list('/queue/segments'), []);
   await queue.close();
 });

@@ -7,12 +7,14 @@ import type { QueueDamage, QueueOpened } from '../../telemetry/queue-events.ts';
 import {
   type Checkpoint,
   createIdentity,
-  type Found,
   type Identity,
   identityVersion,
   maxEarlierWriters,
+  readCheckpoint,
   readIdentity,
+  readSyncedMark,
   type RecordState,
+  type Synced,
 } from './records.ts';
 import {
   inspectSegment,
@@ -115,13 +117,13 @@ export function listSegments(
 }
 
 /**
- * The recorded identity, else one with the writer of the segments or of the checkpoint, else a new
- * one. To be recorded last, so that an interrupted first start begins again.
+ * The recorded identity, else one with the writer of the newest segment, of the checkpoint or of
+ * the mark, else a new one. To be recorded last, so that an interrupted first start begins again.
  */
 export function identify(
   fs: FileSystem,
   paths: LogPaths,
-  { segments, checkpoint }: { segments: readonly Segment[]; checkpoint: Found<Checkpoint> },
+  segments: readonly Segment[],
 ): { identity: Identity; isRecorded: boolean; isNew: boolean } {
   const found = readIdentity(fs, paths.identity);
   if (typeof found === 'object') {
@@ -131,16 +133,23 @@ export function identify(
     return { identity: found, isRecorded: true, isNew: false };
   }
   const newest = segments.findLast((segment) => segment.header !== undefined)?.header;
-  // An interrupted first start may have left a checkpoint, but of no batch.
-  const isUsed = typeof checkpoint === 'object' && checkpoint.lastSequence > 0n;
-  const known = newest ?? (isUsed ? checkpoint : undefined);
+  const known = newest ?? usedRecord(fs, paths);
   const fresh = createIdentity();
-  const isNew = known === undefined && segments.length === 0;
+  const isNew = found === 'absent' && known === undefined && segments.length === 0;
   return {
     identity: { ...fresh, writer: known?.writer ?? fresh.writer },
     isRecorded: false,
     isNew,
   };
+}
+
+/** An interrupted first start leaves records too, but of no batch. */
+function usedRecord(fs: FileSystem, paths: LogPaths): Checkpoint | Synced | undefined {
+  const records = [readCheckpoint(fs, paths.checkpoint), readSyncedMark(fs, paths.syncedMark)];
+  return records.find(
+    (record): record is Checkpoint | Synced =>
+      typeof record === 'object' && record.lastSequence > 0n,
+  );
 }
 
 /**

@@ -19,7 +19,7 @@ import { recover, type Recovered } from './recovery.ts';
 import { createSegment, extendSegment, sealSegment, type Segment } from './segment.ts';
 import { toError } from '../../std/error-text.ts';
 
-/** Part of a full segment. Ending one takes four syncs. */
+/** Part of a full segment. Sealing one and beginning the next takes four syncs. */
 const worthSealing = 1 / 16;
 
 /** The calls of the log from another thread. Buffers change hands in both directions. */
@@ -169,8 +169,9 @@ class SegmentLog {
         this.#writeCheckpoint(this.#checkpoint.released, floorNanos);
       }
     } catch (error) {
-      // The next start seals it.
       if (!isNoRoom(error)) throw error;
+      // The next start seals it.
+      this.#truncateRefused();
     } finally {
       if (this.#active !== undefined) this.#fs.close(this.#active);
       this.#active = undefined;
@@ -202,7 +203,7 @@ class SegmentLog {
     try {
       this.#seal();
     } catch (error) {
-      if (isNoRoom(error)) return;
+      if (isNoRoom(error)) return this.#truncateRefused();
       this.#failure = toError(error);
       throw this.#failure;
     }
@@ -233,7 +234,7 @@ class SegmentLog {
     this.#writeMark();
   }
 
-  /** Truncates the segment to what is synced, so that a refused batch cannot reappear. */
+  /** Truncates the segment to what is synced, without a refused batch or a part of a seal. */
   #truncateRefused(): void {
     this.#mustSeal = true;
     const segment = this.#segments.at(-1);
@@ -248,8 +249,8 @@ class SegmentLog {
 
   #writeMark(): void {
     const { writer, released } = this.#checkpoint;
-    const none = { ...nothingSynced(writer), lastSequence: released };
-    const { firstSequence, end, lastSequence } = this.#segments.at(-1) ?? none;
+    const last = this.#segments.at(-1) ?? nothingSynced(writer, released);
+    const { firstSequence, end, lastSequence } = last;
     const batches = this.#batches;
     const { synced } = this.#keyLog;
     this.#mark.write({ writer, firstSequence, end, lastSequence, batches, ...synced });

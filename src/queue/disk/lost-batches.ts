@@ -71,7 +71,7 @@ export function findMissing(log: AppendedLog, isReleaseKnown: boolean): QueueDam
   const { segments, empty, checkpoint, synced } = log;
   const damage: QueueDamage[] = [];
   const first = segments[0]?.header;
-  // A mark of no segment: all before it was released.
+  // A mark without a segment: all up to it was released.
   const begin = synced?.firstSequence === 0n ? synced.lastSequence : 0n;
   let known = isReleaseKnown ? checkpoint.released : (first?.previousSequence ?? begin);
   let batches = isReleaseKnown ? checkpoint.releasedBatches : first?.batchesBefore;

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { defineRecord, type RecordFormat } from '../../codec/record.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readRange, readWhole, replaceFile, writeFully } from '../../files/atomic-file.ts';
+import { readWhole, replaceFile, writeFully } from '../../files/atomic-file.ts';
 
 /** 2 where there are earlier writers: a release that knows none must not open the log. */
 export const identityVersion = 2;
@@ -37,7 +37,7 @@ const checkpointFormat = defineRecord('WQCP', 64, {
 const syncedFormat = defineRecord('WQSM', 80, {
   version: [8, 'u32'],
   writer: [16, 'u64'],
-  /** Of the newest segment; 0 = all before `lastSequence` was released. */
+  /** Of the newest segment; 0 = none, since all up to `lastSequence` was released. */
   firstSequence: [24, 'u64'],
   /** Offset after its last synced frame. */
   end: [32, 'size'],
@@ -109,9 +109,10 @@ const runningSlots = [0, 1] as const;
 const startSlots = [2, 3] as const;
 const syncedFileBytes = (runningSlots.length + startSlots.length) * sectorBytes;
 
-export function nothingSynced(writer: bigint): Synced {
-  const none = { firstSequence: 0n, end: 0, lastSequence: 0n, batches: 0n };
-  return { writer, ...none, keyFile: 0n, keyFileBytes: 0 };
+/** The mark of a log without segments. */
+export function nothingSynced(writer: bigint, released = 0n): Synced {
+  const none = { firstSequence: 0n, end: 0, batches: 0n };
+  return { writer, ...none, lastSequence: released, keyFile: 0n, keyFileBytes: 0 };
 }
 
 /**
@@ -165,23 +166,33 @@ export function openSyncedMark(
   fs: FileSystem,
   path: string,
 ): { mark: SyncedMark; found: Found<Synced> } {
-  const size = readWhole(fs, path)?.length;
-  if (size !== syncedFileBytes) replaceFile(fs, path, Buffer.alloc(syncedFileBytes));
+  const { records, isWhole, found } = readSlots(fs, path);
+  if (!isWhole) replaceFile(fs, path, Buffer.alloc(syncedFileBytes));
   const file = fs.open(path, 'update');
-  const slots = [...runningSlots, ...startSlots].map((slot) =>
-    readRange(fs, file, slot * sectorBytes, syncedFormat.bytes),
+  const updatesAt = (slot: number) => records[slot]?.updates ?? 0n;
+  const [first, second] = startSlots;
+  const startSlot = updatesAt(first) > updatesAt(second) ? second : first;
+  const updates = typeof found === 'object' ? found.updates : 0n;
+  return { mark: new SyncedMark(fs, file, { updates, startSlot }), found };
+}
+
+export function readSyncedMark(fs: FileSystem, path: string): Found<Synced> {
+  return readSlots(fs, path).found;
+}
+
+function readSlots(fs: FileSystem, path: string) {
+  const bytes = readWhole(fs, path);
+  const isWhole = bytes?.length === syncedFileBytes;
+  const slots = (isWhole ? [...runningSlots, ...startSlots] : []).map((slot) =>
+    bytes!.subarray(slot * sectorBytes, slot * sectorBytes + syncedFormat.bytes),
   );
   const records = slots.map((slot) => syncedFormat.decode(slot));
   const newest = records.reduce<Slot | undefined>(
     (best, slot) => (slot !== undefined && slot.updates > (best?.updates ?? -1n) ? slot : best),
     undefined,
   );
-  const updatesAt = (slot: number) => records[slot]?.updates ?? 0n;
-  const [first, second] = startSlots;
-  const startSlot = updatesAt(first) > updatesAt(second) ? second : first;
-  const mark = new SyncedMark(fs, file, { updates: newest?.updates ?? 0n, startSlot });
-  if (newest !== undefined) return { mark, found: newest };
   const isBlank = slots.every((slot) => slot.every((byte) => byte === 0));
-  const isNew = size === undefined || (size === syncedFileBytes && isBlank);
-  return { mark, found: isNew ? 'absent' : 'damaged' };
+  const isNew = bytes === undefined || (isWhole && isBlank);
+  const found: Found<Slot> = newest ?? (isNew ? 'absent' : 'damaged');
+  return { records, isWhole, found };
 }

@@ -73,13 +73,14 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   prepareDirectories(fs, paths);
   finishRetries(fs, paths.quarantine);
   const { segments: found, foreign } = listSegments(fs, paths);
-  const left = { segments: found, checkpoint: readCheckpoint(fs, paths.checkpoint) };
-  const { identity: known, isRecorded, isNew } = identify(fs, paths, left);
-  const { record, state } = ofWriter(left.checkpoint, known.writer);
+  const { identity: known, isRecorded, isNew } = identify(fs, paths, found);
+  const { record, state } = ofWriter(readCheckpoint(fs, paths.checkpoint), known.writer);
   const earlier = record ?? nothingReleased(known.writer);
   const { mark, found: marked } = openSyncedMark(fs, paths.syncedMark);
   const { record: synced, state: markState } = ofWriter(marked, known.writer);
-  const isNumbered = isNew || state === 'read' || markState === 'read';
+  // Without a segment the mark alone may lag by any number of batches.
+  const isMarked = markState === 'read' && found.length > 0;
+  const isNumbered = isNew || state === 'read' || isMarked;
   const identity = isNumbered ? known : renewIdentity(known, found);
   const { writer } = identity;
   const { ours, others } = splitByWriter(found, [writer, ...identity.earlier]);
@@ -100,10 +101,12 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   });
   const appended = { ...finished, checkpoint: earlier, synced };
   damage.push(...finished.damage, ...findMissing(appended, state === 'read'));
-  const checkpoint = { ...advance(appended, isNew), writer };
+  const quarantined = listStems(fs, paths.quarantine, batchSuffix);
+  const checkpoint = { ...advance({ ...appended, quarantined }, isNew), writer };
   writeCheckpoint(fs, paths.checkpoint, checkpoint);
   const batches = countAppended(appended);
-  settleMark(mark, { checkpoint, keyLog, batches, last: finished.segments.at(-1) });
+  const isNeeded = (segment: Segment) => segment.lastSequence > checkpoint.released;
+  settleMark(mark, { checkpoint, keyLog, batches, last: finished.segments.findLast(isNeeded) });
   if (!isRecorded || !isNumbered) writeIdentity(fs, paths.identity, identity);
   const segments = removeReleased(fs, finished, checkpoint.released);
   const toState = (each: RecordState) => (isNew ? 'new' : each);
@@ -123,7 +126,7 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
       foreign,
       checkpoint: toState(state),
       syncedMark: toState(markState),
-      quarantinedBatches: listStems(fs, paths.quarantine, batchSuffix).length,
+      quarantinedBatches: quarantined.length,
       damagedFiles: listStems(fs, paths.quarantine, damagedSuffix).length,
       freeBytes: fs.freeBytes(paths.root),
       keyChunks: keyChunks.map((chunk) => new Uint8Array(chunk)),
@@ -148,10 +151,7 @@ function settleMark(
 ): void {
   const { checkpoint, keyLog, batches, last } = log;
   const { writer, released } = checkpoint;
-  const { firstSequence, end, lastSequence } = last ?? {
-    ...nothingSynced(writer),
-    lastSequence: released,
-  };
+  const { firstSequence, end, lastSequence } = last ?? nothingSynced(writer, released);
   mark.settle({ writer, firstSequence, end, lastSequence, batches, ...keyLog.synced });
 }
 
@@ -224,13 +224,19 @@ function moveKeys(keys: KeyCollector, segment: Segment, log: LogFound): void {
 }
 
 /** Advances past all sequences and stamps in the files or of batches that may have been pending. */
-function advance({ segments, empty, checkpoint, synced }: AppendedLog, isNew: boolean): Checkpoint {
+function advance(
+  { segments, empty, checkpoint, synced, quarantined }: AppendedLog & { quarantined: string[] },
+  isNew: boolean,
+): Checkpoint {
   let { lastSequence, floorNanos } = checkpoint;
   const sequences = [...segments, ...empty].flatMap((each) => [
     each.firstSequence,
     each.lastSequence,
   ]);
-  for (const sequence of [checkpoint.released, synced?.lastSequence ?? 0n, ...sequences]) {
+  // Files in quarantine are named by the sequence, in 20 digits.
+  const named = quarantined.filter((stem) => /^0\d{19}$/.test(stem)).map(BigInt);
+  sequences.push(checkpoint.released, synced?.lastSequence ?? 0n, ...named);
+  for (const sequence of sequences) {
     if (sequence > lastSequence) lastSequence = sequence;
   }
   for (const { lastReceivedAtNanos } of segments) {
