@@ -1,6 +1,6 @@
 /** Previews: evaluations over past times, and their limits. */
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { beforeEach, suite, test, type TestContext } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import type { AlertingRule, Rule, RuleGroup, RuleSample } from '../model/rules.ts';
 import { createPreview, type PreviewParts } from './preview.ts';
@@ -119,26 +119,52 @@ suite('previews', () => {
     );
   });
 
-  test('begins no read after 30 seconds', async (context) => {
+  suite('of slow reads', () => {
+    const logRule = rules[1]!;
+    const once = { ...hour, stepMs: 61 * minuteMs };
     let seconds = 0;
-    let reads = 0;
-    context.mock.method(performance, 'now', () => seconds * 1_000);
+    let reads: number[] = [];
+    const takes = (duration: number) => {
+      reads.push(seconds);
+      seconds += duration;
+    };
+    beforeEach((context) => {
+      [seconds, reads] = [0, []];
+      (context as TestContext).mock.method(performance, 'now', () => seconds * 1_000);
+    });
     const queryMetrics: PreviewParts['queryMetrics'] = async () => {
-      reads += 1;
-      seconds += 12;
+      takes(12);
       return new Map();
     };
-    const slow = [1, 2, 3, 4].map((n) => ({
-      ...down,
-      query: { type: 'prometheus' as const, expr: `up == ${n}` },
-    }));
-    const once = { ...hour, stepMs: 61 * minuteMs };
-    const preview = createPreview({ ...partsAt([]), queryMetrics });
-    await assert.rejects(
-      preview(owner, groupOf(...slow), once),
-      /cannot preview 1 evaluations of group "group" within 30 s/,
-    );
-    assert.equal(reads, 3);
-    await preview(owner, groupOf(...slow.slice(0, 2)), once);
+
+    test('begins none after 30 seconds', async () => {
+      const slow = [1, 2, 3, 4].map((n) => ({
+        ...down,
+        query: { type: 'prometheus' as const, expr: `up == ${n}` },
+      }));
+      const preview = createPreview({ ...partsAt([]), queryMetrics });
+      await assert.rejects(
+        preview(owner, groupOf(...slow), once),
+        /cannot preview 1 evaluations of group "group" within 30 s/,
+      );
+      assert.deepEqual(reads, [0, 12, 24]);
+    });
+
+    test('waits for the one in progress', async () => {
+      const slow = [1, 2, 3].map((n) => ({
+        ...down,
+        query: { type: 'prometheus' as const, expr: `up == ${n}` },
+      }));
+      const preview = createPreview({ ...partsAt([]), queryMetrics });
+      assert.equal((await preview(owner, groupOf(...slow), once)).evaluations, 1);
+    });
+
+    test('begins none of one step where all steps took too long', async () => {
+      const at = async () => (takes(1), []);
+      const over = async () => (takes(31), undefined);
+      const preview = createPreview({ ...partsAt([]), queryLogs: { at, over } });
+      await assert.rejects(preview(owner, groupOf(logRule), once), /within 30 s/);
+      assert.deepEqual(reads, [0]);
+    });
   });
 });

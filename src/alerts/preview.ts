@@ -31,7 +31,7 @@ export interface PreviewParts {
 
 const maxEvaluations = 1_500;
 const maxAlerts = 1_000;
-/** Of a group; a read in progress may end later. */
+/** No read of a group begins later. */
 const maxSeconds = 30;
 
 export function createPreview(parts: PreviewParts): PreviewGroup {
@@ -39,13 +39,14 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
     const rules = all.rules.filter(({ kind }) => kind === 'alerting');
     const group = { ...all, rules, intervalMs: times.stepMs };
     const steps = toSteps(group, times);
-    const inTime = createDeadline(group, steps.length);
-    const query = createQuery(parts, { group, steps, inTime });
+    const deadline = new Deadline(group, steps.length);
+    const query = createQuery(parts, { group, steps, deadline });
     const seen = new Seen(group);
     let state: GroupState | undefined;
     for (const atMs of steps) {
+      deadline.check();
       ({ state } = await evaluateGroup({ ...owner, group, state }, atMs, query));
-      inTime();
+      if (deadline.exceeded !== undefined) throw deadline.exceeded;
       seen.add(state);
       // Vectors in memory do not let other requests run.
       await setImmediate();
@@ -58,19 +59,25 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
   };
 }
 
-type Deadline = () => void;
+/** Ends `maxSeconds` after its creation. */
+class Deadline {
+  /** Of the first check that failed. */
+  exceeded: AppError | undefined;
+  readonly #endMs = performance.now() + maxSeconds * 1000;
+  readonly #message: string;
 
-/** @returns a check. @throws AppError in it `maxSeconds` from now */
-function createDeadline({ name }: RuleGroup, evaluations: number): Deadline {
-  const endMs = performance.now() + maxSeconds * 1000;
-  return () => {
-    if (performance.now() <= endMs) return;
-    throw new AppError(
-      'query_timeout',
+  constructor({ name }: RuleGroup, evaluations: number) {
+    this.#message =
       `cannot preview ${evaluations} evaluations of group ${JSON.stringify(name)} ` +
-        `within ${maxSeconds} s: shorten the time, or give a longer step`,
-    );
-  };
+      `within ${maxSeconds} s: shorten the time, or give a longer step`;
+  }
+
+  /** @throws AppError after the end */
+  check(): void {
+    if (performance.now() <= this.#endMs) return;
+    this.exceeded ??= new AppError('query_timeout', this.#message);
+    throw this.exceeded;
+  }
 }
 
 /** Ascending; the last one is the end. */
@@ -90,13 +97,13 @@ function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes
 interface QueryContext {
   readonly group: RuleGroup;
   readonly steps: readonly number[];
-  readonly inTime: Deadline;
+  readonly deadline: Deadline;
 }
 
-/** Reads the samples of a query once for all steps, if that is possible, and nothing too late. */
+/** Reads the samples of a query once for all steps, if that is possible. */
 function createQuery(
   { queryMetrics, queryLogs }: PreviewParts,
-  { group: { queryOffsetMs }, steps, inTime }: QueryContext,
+  { group: { queryOffsetMs }, steps, deadline }: QueryContext,
 ): QueryRule {
   const vectors = new Map<string, Promise<Vectors | undefined>>();
   const startMs = steps[0]! - queryOffsetMs;
@@ -108,12 +115,14 @@ function createQuery(
       ? queryLogs.over(owner, query, times)
       : queryMetrics(owner, query.expr, times);
   return async (owner, query, atMs) => {
-    inTime();
     const key = JSON.stringify(query);
-    const reading = vectors.get(key) ?? readAll(owner, query);
-    vectors.set(key, reading);
-    const read = await reading;
+    if (!vectors.has(key)) {
+      deadline.check();
+      vectors.set(key, readAll(owner, query));
+    }
+    const read = await vectors.get(key);
     if (read !== undefined) return read.get(atMs) ?? [];
+    deadline.check();
     return query.type === 'logs' ? queryLogs.at(owner, query, atMs) : [];
   };
 }
