@@ -33,9 +33,7 @@ const firstValues: readonly [
 ][] = [
   ['serviceName', { serviceName: 's' }, ({ serviceName }) => serviceName],
   ['spanId', { spanId: 'b7ad6b7169203331' }, ({ spanId }) => spanId],
-  ['scopeVersion', { scopeVersion: '1' }, ({ scope }) => scope.version],
   ['logAttributes', { logAttributes: { own: '1' } }, ({ labels }) => labels['own'] ?? ''],
-  ['k8sNode', { k8sNode: 'n' }, ({ kubernetes }) => kubernetes.node],
 ];
 
 suite('columns without a value', { skip: onCluster && 'a cluster has other writers' }, () => {
