@@ -107,7 +107,7 @@ function housekeepingEvents(log: Log, metrics: StoreMetrics) {
       log.info(of, 'downsampled a day of receipt');
     },
     messagesIndexed: (rows: number, seconds: number) =>
-      log.info({ rows, seconds }, 'indexed messages for search'),
+      log.info({ rows, seconds: Math.round(seconds * 1000) / 1000 }, 'indexed messages for search'),
     rowsUnindexed: (rows: number) => metrics.weir_store_unindexed_rows.set(rows),
     housekeepingFailed(task: string, error: Error) {
       metrics.weir_store_housekeeping_failures_total.inc({ task });
