@@ -32,6 +32,7 @@ import {
   finishRetries,
   listStems,
   quarantineBytes,
+  retrySuffix,
 } from './quarantine-folder.ts';
 import {
   type Checkpoint,
@@ -102,7 +103,8 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   const appended = { ...finished, checkpoint: earlier, synced };
   damage.push(...finished.damage, ...findMissing(appended, state === 'read'));
   const quarantined = listStems(fs, paths.quarantine, batchSuffix);
-  const checkpoint = { ...advance({ ...appended, quarantined }, isNew), writer };
+  const waiting = [...quarantined, ...listStems(fs, paths.quarantine, retrySuffix)];
+  const checkpoint = { ...advance({ ...appended, quarantined: waiting }, isNew), writer };
   writeCheckpoint(fs, paths.checkpoint, checkpoint);
   const batches = countAppended(appended);
   const isNeeded = (segment: Segment) => segment.lastSequence > checkpoint.released;
