@@ -120,8 +120,6 @@ suite('previews', () => {
   });
 
   suite('of slow reads', () => {
-    const logRule = rules[1]!;
-    const once = { ...hour, stepMs: 61 * minuteMs };
     let seconds = 0;
     let reads: number[] = [];
     const takes = (duration: number) => {
@@ -137,33 +135,31 @@ suite('previews', () => {
       return new Map();
     };
 
-    test('begins none after 30 seconds', async () => {
-      const slow = [1, 2, 3, 4].map((n) => ({
+    const previewOf = (count: number) => {
+      const slow = Array.from({ length: count }, (_, n) => ({
         ...down,
         query: { type: 'prometheus' as const, expr: `up == ${n}` },
       }));
-      const preview = createPreview({ ...partsAt([]), queryMetrics });
+      return createPreview({ ...partsAt([]), queryMetrics })(owner, groupOf(...slow), hour);
+    };
+
+    test('begins none after 30 seconds', async () => {
       await assert.rejects(
-        preview(owner, groupOf(...slow), once),
-        /cannot preview 1 evaluations of group "group" within 30 s/,
+        previewOf(4),
+        /cannot preview 61 evaluations of group "group" within 30 s/,
       );
       assert.deepEqual(reads, [0, 12, 24]);
     });
 
     test('waits for the one in progress', async () => {
-      const slow = [1, 2, 3].map((n) => ({
-        ...down,
-        query: { type: 'prometheus' as const, expr: `up == ${n}` },
-      }));
-      const preview = createPreview({ ...partsAt([]), queryMetrics });
-      assert.equal((await preview(owner, groupOf(...slow), once)).evaluations, 1);
+      assert.equal((await previewOf(3)).evaluations, 61);
     });
 
     test('begins none of one step where all steps took too long', async () => {
       const at = async () => (takes(1), []);
       const over = async () => (takes(31), undefined);
       const preview = createPreview({ ...partsAt([]), queryLogs: { at, over } });
-      await assert.rejects(preview(owner, groupOf(logRule), once), /within 30 s/);
+      await assert.rejects(preview(owner, groupOf(rules[1]!), hour), /within 30 s/);
       assert.deepEqual(reads, [0]);
     });
   });

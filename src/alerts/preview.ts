@@ -44,7 +44,6 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
     const seen = new Seen(group);
     let state: GroupState | undefined;
     for (const atMs of steps) {
-      deadline.check();
       ({ state } = await evaluateGroup({ ...owner, group, state }, atMs, query));
       if (deadline.exceeded !== undefined) throw deadline.exceeded;
       seen.add(state);
