@@ -347,6 +347,29 @@ suite('a queue without a backlog', () => {
     }
   });
 
+  test('assigns no id twice after a power cut that brought back an older segment', async () => {
+    let fs = new SimulatedFileSystem(new Random(1));
+    const payload = () => Buffer.from('1:older');
+    await (await openSmall(fs)).append({ layout: 'logs/1', rows: 1, payload: payload() }, owner);
+    fs = fs.afterKill();
+    const queue = await openSmall(fs);
+    const [older] = segmentsOf(fs);
+    const [segment, mark] = [older!, '/queue/synced'].map((path) => fs.contentOf(path).slice());
+    const { sequence } = await queue.append(
+      { layout: 'logs/1', rows: 1, payload: payload() },
+      owner,
+    );
+    const { writer } = queue;
+    await queue.release(sequence);
+    fs = fs.afterKill();
+    fs.overwrite(older!, segment!);
+    fs.overwrite('/queue/synced', mark!);
+    damage(fs, 'checkpoint');
+    const next = await openSmall(fs);
+    const appended = await next.append({ layout: 'logs/1', rows: 1, payload: payload() }, owner);
+    assert.notDeepEqual([next.writer, appended.sequence], [writer, sequence]);
+  });
+
   test('keeps its writer without its identity', async () => {
     const fs = new SimulatedFileSystem(new Random(1));
     const queue = await openSmall(fs);
@@ -382,6 +405,29 @@ suite('a queue without a backlog', () => {
     await quarantineOne(queue);
     assert.equal(queue.status().quarantinedBatches, 2);
   });
+
+  test('passes the sequence of a batch that is to be retried', async () => {
+    const fs = new SimulatedFileSystem(new Random(1));
+    const name = '/queue/quarantine/00000000000000070000';
+    await (await openSmall(fs)).close();
+    fs.overwrite(`${name}.retry`, Buffer.from('a frame'));
+    const [, sequence] = (await pass(await openSmall(fs), 1)).split(' ');
+    assert.ok(BigInt(sequence!) > 70_000n);
+  });
+});
+
+test('without its identity it keeps batches of earlier writers', async () => {
+  let fs = await fill(2000);
+  // The log gets a new writer.
+  fs.overwrite('/queue/checkpoint', Buffer.alloc(64));
+  const queue = await open(fs);
+  const payload = Buffer.from(`${batches + 1}:of the new writer`);
+  await queue.append({ layout: 'logs/1', rows: 1, payload }, owner);
+  fs = fs.afterKill();
+  fs.overwrite('/queue/identity', Buffer.alloc(64));
+  const { numbers, reported } = await read(fs);
+  assert.equal(numbers.length, batches + 1);
+  assert.deepEqual(reported.foreign, []);
 });
 
 test('recovers from segments alone without checkpoint and identity', async () => {

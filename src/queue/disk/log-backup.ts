@@ -12,11 +12,11 @@ import {
   createIdentity,
   maxEarlierWriters,
   nothingSynced,
-  openSyncedMark,
   readCheckpoint,
   readIdentity,
   writeCheckpoint,
   writeIdentity,
+  writeSyncedMark,
 } from './records.ts';
 import {
   inspectSegment,
@@ -164,8 +164,6 @@ export function renewLog(directory: string, floorNanos: bigint): void {
     });
   }
   // A backup holds whole batches only: nothing can be torn or missing.
-  const { mark } = openSyncedMark(fs, paths.syncedMark);
-  mark.settle(nothingSynced(identity.writer));
-  mark.close();
+  writeSyncedMark(fs, paths.syncedMark, nothingSynced(identity.writer));
   writeIdentity(fs, paths.identity, identity);
 }

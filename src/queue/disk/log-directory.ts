@@ -118,7 +118,8 @@ export function listSegments(
 
 /**
  * The recorded identity, else one with the writer of the newest segment, of the checkpoint or of
- * the mark, else a new one. To be recorded last, so that an interrupted first start begins again.
+ * the mark, else a new one. A damaged one may have named the writers of the other segments. To be
+ * recorded last, so that an interrupted first start begins again.
  */
 export function identify(
   fs: FileSystem,
@@ -132,12 +133,13 @@ export function identify(
     }
     return { identity: found, isRecorded: true, isNew: false };
   }
-  const newest = segments.findLast((segment) => segment.header !== undefined)?.header;
-  const known = newest ?? usedRecord(fs, paths);
-  const fresh = createIdentity();
+  const writers = segments.flatMap(({ header }) => header?.writer ?? []);
+  const known = writers.at(-1) ?? usedRecord(fs, paths)?.writer;
+  const others = found === 'damaged' ? new Set(writers.filter((each) => each !== known)) : [];
+  const fresh = createIdentity([...others].slice(-maxEarlierWriters));
   const isNew = found === 'absent' && known === undefined && segments.length === 0;
   return {
-    identity: { ...fresh, writer: known?.writer ?? fresh.writer },
+    identity: { ...fresh, writer: known ?? fresh.writer },
     isRecorded: false,
     isNew,
   };
@@ -154,15 +156,16 @@ function usedRecord(fs: FileSystem, paths: LogPaths): Checkpoint | Synced | unde
 
 /**
  * A new writer, for a directory that no longer knows which sequences were assigned: the store may
- * have batches under any of them. Unreleased batches keep their ids.
+ * have batches under any of them. Unreleased batches keep their ids, and so do those of the last
+ * writer that a power cut brings back.
  */
 export function renewIdentity(
   { writer, earlier }: Identity,
   segments: readonly Segment[],
 ): Identity {
   const waiting = new Set(segments.flatMap(({ header }) => header?.writer ?? []));
-  const kept = [writer, ...earlier].filter((each) => waiting.has(each));
-  return createIdentity(kept.slice(0, maxEarlierWriters));
+  const kept = earlier.filter((each) => waiting.has(each));
+  return createIdentity([writer, ...kept].slice(0, maxEarlierWriters));
 }
 
 export function splitByWriter(

@@ -14,7 +14,7 @@ import { LogCursor, type ReadRequest, type ReadResult } from './log-cursor.ts';
 import { type LogPaths, pathsOf, type DiskQueueSettings, type Recovery } from './log-directory.ts';
 import { batchesUpTo } from './lost-batches.ts';
 import { batchSuffix, listStems, writeBatch } from './quarantine-folder.ts';
-import { type Checkpoint, nothingSynced, type SyncedMark, writeCheckpoint } from './records.ts';
+import { type Checkpoint, type SyncedMark, toSynced, writeCheckpoint } from './records.ts';
 import { recover, type Recovered } from './recovery.ts';
 import { createSegment, extendSegment, sealSegment, type Segment } from './segment.ts';
 import { toError } from '../../std/error-text.ts';
@@ -248,12 +248,8 @@ class SegmentLog {
   }
 
   #writeMark(): void {
-    const { writer, released } = this.#checkpoint;
-    const last = this.#segments.at(-1) ?? nothingSynced(writer, released);
-    const { firstSequence, end, lastSequence } = last;
-    const batches = this.#batches;
-    const { synced } = this.#keyLog;
-    this.#mark.write({ writer, firstSequence, end, lastSequence, batches, ...synced });
+    const counts = { batches: this.#batches, ...this.#keyLog.synced };
+    this.#mark.write(toSynced(this.#checkpoint, this.#segments.at(-1), counts));
   }
 
   #begin(first: FrameHeader): FileId {

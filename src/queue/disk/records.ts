@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { defineRecord, type RecordFormat } from '../../codec/record.ts';
 import type { FileId, FileSystem } from '../../files/file-system.ts';
-import { readWhole, replaceFile, writeFully } from '../../files/atomic-file.ts';
+import { readWhole, replaceFile } from '../../files/atomic-file.ts';
 
 /** 2 where there are earlier writers: a release that knows none must not open the log. */
 export const identityVersion = 2;
@@ -106,8 +106,10 @@ export function ofWriter<Record extends { readonly writer: bigint }>(
 /** Each slot has its own sector. */
 const sectorBytes = 512;
 const runningSlots = [0, 1] as const;
-const startSlots = [2, 3] as const;
-const syncedFileBytes = (runningSlots.length + startSlots.length) * sectorBytes;
+const startSlot = 2;
+/** Earlier versions used the last one at every other start. */
+const slots = [...runningSlots, startSlot, 3] as const;
+const syncedFileBytes = slots.length * sectorBytes;
 
 /** The mark of a log without segments. */
 export function nothingSynced(writer: bigint, released = 0n): Synced {
@@ -115,30 +117,35 @@ export function nothingSynced(writer: bigint, released = 0n): Synced {
   return { writer, ...none, lastSequence: released, keyFile: 0n, keyFileBytes: 0 };
 }
 
+/** @param last the newest segment that is needed; undefined = all up to `released` was released */
+export function toSynced(
+  { writer, released }: Checkpoint,
+  last: Pick<Synced, 'firstSequence' | 'end' | 'lastSequence'> | undefined,
+  counts: Pick<Synced, 'batches' | 'keyFile' | 'keyFileBytes'>,
+): Synced {
+  const { firstSequence, end, lastSequence } = last ?? nothingSynced(writer, released);
+  return { writer, firstSequence, end, lastSequence, ...counts };
+}
+
 /**
  * The file `synced`. Data before the mark was acknowledged: if missing, batches are lost. Data
  * after it may be the torn end of an unclean stop. After every sync the mark is overwritten in
  * place, in two slots that alternate; it is not synced itself, which costs next to nothing, so that
- * after a power cut it may lag. Two more slots alternate at each start and are synced: one of them
- * is intact after a power cut that tears all others.
+ * after a power cut it may lag. The slot of the start remains where a power cut tears both.
  */
 export class SyncedMark {
   readonly #fs: FileSystem;
   readonly #file: FileId;
-  readonly #startSlot: number;
-  #updates: bigint;
+  #updates = 1n;
 
-  /** @param at the updates so far, and the slot that this start may overwrite */
-  constructor(fs: FileSystem, file: FileId, at: { updates: bigint; startSlot: number }) {
+  constructor(fs: FileSystem, file: FileId) {
     this.#fs = fs;
     this.#file = file;
-    this.#updates = at.updates;
-    this.#startSlot = at.startSlot;
   }
 
   /** To be called once all of it is synced. */
   write(synced: Synced): void {
-    const slot = this.#encode(synced);
+    const slot = encodeSlot(synced, ++this.#updates);
     const at = runningSlots[Number(this.#updates % 2n)] ?? 0;
     try {
       this.#fs.write(this.#file, slot, at * sectorBytes);
@@ -147,52 +154,37 @@ export class SyncedMark {
     }
   }
 
-  /** To be called once per start; durable on return. */
-  settle(synced: Synced): void {
-    writeFully(this.#fs, this.#file, this.#encode(synced), this.#startSlot * sectorBytes);
-    this.#fs.sync(this.#file);
-  }
-
   close(): void {
     this.#fs.close(this.#file);
   }
-
-  #encode(synced: Synced): Buffer {
-    return syncedFormat.encode({ ...synced, version: 1, updates: ++this.#updates });
-  }
 }
 
-export function openSyncedMark(
-  fs: FileSystem,
-  path: string,
-): { mark: SyncedMark; found: Found<Synced> } {
-  const { records, isWhole, found } = readSlots(fs, path);
-  if (!isWhole) replaceFile(fs, path, Buffer.alloc(syncedFileBytes));
-  const file = fs.open(path, 'update');
-  const updatesAt = (slot: number) => records[slot]?.updates ?? 0n;
-  const [first, second] = startSlots;
-  const startSlot = updatesAt(first) > updatesAt(second) ? second : first;
-  const updates = typeof found === 'object' ? found.updates : 0n;
-  return { mark: new SyncedMark(fs, file, { updates, startSlot }), found };
+/** Replaces the file by one with this mark; durable on return. */
+export function openSyncedMark(fs: FileSystem, path: string, synced: Synced): SyncedMark {
+  writeSyncedMark(fs, path, synced);
+  return new SyncedMark(fs, fs.open(path, 'update'));
+}
+
+export function writeSyncedMark(fs: FileSystem, path: string, synced: Synced): void {
+  const bytes = Buffer.alloc(syncedFileBytes);
+  encodeSlot(synced, 1n).copy(bytes, startSlot * sectorBytes);
+  replaceFile(fs, path, bytes);
+}
+
+function encodeSlot(synced: Synced, updates: bigint): Buffer {
+  return syncedFormat.encode({ ...synced, version: 1, updates });
 }
 
 export function readSyncedMark(fs: FileSystem, path: string): Found<Synced> {
-  return readSlots(fs, path).found;
-}
-
-function readSlots(fs: FileSystem, path: string) {
   const bytes = readWhole(fs, path);
-  const isWhole = bytes?.length === syncedFileBytes;
-  const slots = (isWhole ? [...runningSlots, ...startSlots] : []).map((slot) =>
-    bytes!.subarray(slot * sectorBytes, slot * sectorBytes + syncedFormat.bytes),
-  );
-  const records = slots.map((slot) => syncedFormat.decode(slot));
-  const newest = records.reduce<Slot | undefined>(
-    (best, slot) => (slot !== undefined && slot.updates > (best?.updates ?? -1n) ? slot : best),
-    undefined,
-  );
-  const isBlank = slots.every((slot) => slot.every((byte) => byte === 0));
-  const isNew = bytes === undefined || (isWhole && isBlank);
-  const found: Found<Slot> = newest ?? (isNew ? 'absent' : 'damaged');
-  return { records, isWhole, found };
+  if (bytes === undefined) return 'absent';
+  if (bytes.length !== syncedFileBytes) return 'damaged';
+  let newest: Slot | undefined;
+  for (const slot of slots) {
+    const at = slot * sectorBytes;
+    const found = syncedFormat.decode(bytes.subarray(at, at + syncedFormat.bytes));
+    if (found !== undefined && found.updates > (newest?.updates ?? -1n)) newest = found;
+  }
+  // Blank after the interrupted first start of an earlier version.
+  return newest ?? (bytes.every((byte) => byte === 0) ? 'absent' : 'damaged');
 }

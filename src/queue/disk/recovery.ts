@@ -36,13 +36,14 @@ import {
 } from './quarantine-folder.ts';
 import {
   type Checkpoint,
-  nothingSynced,
   ofWriter,
   openSyncedMark,
   readCheckpoint,
   type RecordState,
+  readSyncedMark,
   type Synced,
   type SyncedMark,
+  toSynced,
   writeCheckpoint,
   writeIdentity,
 } from './records.ts';
@@ -77,11 +78,10 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   const { identity: known, isRecorded, isNew } = identify(fs, paths, found);
   const { record, state } = ofWriter(readCheckpoint(fs, paths.checkpoint), known.writer);
   const earlier = record ?? nothingReleased(known.writer);
-  const { mark, found: marked } = openSyncedMark(fs, paths.syncedMark);
+  const marked = readSyncedMark(fs, paths.syncedMark);
   const { record: synced, state: markState } = ofWriter(marked, known.writer);
-  // Without a segment the mark alone may lag by any number of batches.
-  const isMarked = markState === 'read' && found.length > 0;
-  const isNumbered = isNew || state === 'read' || isMarked;
+  // Segments may be gone, and the mark may lag by any number of batches.
+  const isNumbered = isNew || state === 'read';
   const identity = isNumbered ? known : renewIdentity(known, found);
   const { writer } = identity;
   const { ours, others } = splitByWriter(found, [writer, ...identity.earlier]);
@@ -108,7 +108,10 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
   writeCheckpoint(fs, paths.checkpoint, checkpoint);
   const batches = countAppended(appended);
   const isNeeded = (segment: Segment) => segment.lastSequence > checkpoint.released;
-  settleMark(mark, { checkpoint, keyLog, batches, last: finished.segments.findLast(isNeeded) });
+  const last = finished.segments.findLast(isNeeded);
+  // After all losses were found, so that the next start does not report them again.
+  const counts = { batches, ...keyLog.synced };
+  const mark = openSyncedMark(fs, paths.syncedMark, toSynced(checkpoint, last, counts));
   if (!isRecorded || !isNumbered) writeIdentity(fs, paths.identity, identity);
   const segments = removeReleased(fs, finished, checkpoint.released);
   const toState = (each: RecordState) => (isNew ? 'new' : each);
@@ -139,22 +142,6 @@ export function recover(fs: FileSystem, options: DiskQueueSettings): Recovered {
 function nothingReleased(writer: bigint): Checkpoint {
   const none = { released: 0n, lastSequence: 0n, floorNanos: 0n };
   return { writer, ...none, releasedBatches: undefined };
-}
-
-/** Called after all losses were found, so that the next start does not report them again. */
-function settleMark(
-  mark: SyncedMark,
-  log: {
-    readonly checkpoint: Checkpoint;
-    readonly keyLog: KeyLog;
-    readonly batches: bigint;
-    readonly last: Segment | undefined;
-  },
-): void {
-  const { checkpoint, keyLog, batches, last } = log;
-  const { writer, released } = checkpoint;
-  const { firstSequence, end, lastSequence } = last ?? nothingSynced(writer, released);
-  mark.settle({ writer, firstSequence, end, lastSequence, batches, ...keyLog.synced });
 }
 
 interface LogFound {
