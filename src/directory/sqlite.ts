@@ -17,6 +17,7 @@ export const sqliteFileName = 'directory.db';
 
 /** How long a statement waits for a lock of another process. */
 const waitMs = 5_000;
+const busyCode = 5;
 
 export interface SqliteDirectoryOptions {
   /** Created with mode 0600 if absent; its folder must exist. */
@@ -122,9 +123,23 @@ function createFile(file: string): void {
 
 function openConnection(file: string): DatabaseSync {
   const connection = new DatabaseSync(file, { timeout: waitMs, enableForeignKeyConstraints: true });
-  setPragma(connection, 'journal_mode', 'WAL');
+  useWal(connection);
   setPragma(connection, 'synchronous', 'FULL');
   return connection;
+}
+
+/** SQLite does not wait for another process that switches a new file at the same time. */
+function useWal(connection: DatabaseSync): void {
+  for (let triesLeft = 10; ; triesLeft -= 1) {
+    try {
+      setPragma(connection, 'journal_mode', 'WAL');
+      return;
+    } catch (error) {
+      if (triesLeft === 0 || sqliteResultCode(error) !== busyCode) throw error;
+      // Waits for its lock.
+      connection.exec('BEGIN IMMEDIATE; COMMIT');
+    }
+  }
 }
 
 /** Verified, since SQLite ignores unsupported pragmas and no write would be durable. */
@@ -146,7 +161,7 @@ function toKysely(connection: DatabaseSync): Db {
 
 /** Faults of the file or disk, not of the statement: https://www.sqlite.org/rescode.html */
 const faultCodes: ReadonlySet<number> = new Set([
-  5, // busy
+  busyCode,
   6, // locked
   8, // read-only
   10, // I/O error
