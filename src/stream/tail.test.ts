@@ -432,6 +432,7 @@ test('does not read for tails that have left', async () => {
   const { signal } = leaving;
   const after = arrivalsUntil(start);
   const first = world.follow('', { after }).next();
+  await new Promise((resolve) => setImmediate(resolve));
   const others = ['x', 'y'].map((host) => world.follow(`host=${host}`, { after, signal }).next());
   await until(eventsOf(world.follow()), 'heartbeat');
   leaving.abort();
