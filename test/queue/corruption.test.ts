@@ -430,6 +430,20 @@ test('without its identity it keeps batches of earlier writers', async () => {
   assert.deepEqual(reported.foreign, []);
 });
 
+test('reads segments of an earlier writer whose headers are damaged', async () => {
+  for (const others of [[], ['identity']]) {
+    const fs = await fill(2000);
+    // The log gets a new writer.
+    for (const name of ['checkpoint', ...others]) fs.overwrite(`/queue/${name}`, Buffer.alloc(64));
+    for (const path of segmentsOf(fs)) {
+      fs.overwrite(path, Uint8Array.from(fs.contentOf(path)).fill(0, 0, 64));
+    }
+    const { numbers, reported } = await read(fs);
+    assert.equal(numbers.length, batches);
+    assert.deepEqual([reported.damage, reported.foreign], [[], []]);
+  }
+});
+
 test('recovers from segments alone without checkpoint and identity', async () => {
   const fs = await fill(2000);
   fs.remove('/queue/checkpoint');

@@ -106,12 +106,12 @@ function holdSegments(fs: FileSystem, folder: string): HeldFile[] {
     .flatMap((name) => {
       const segment = inspectSegment(fs, folder, parseSegmentName(name)!);
       const path = `segments/${segmentName(segment.firstSequence)}`;
-      const { path: source, header, sealed, fileBytes } = segment;
+      const { path: source, writer, sealed, fileBytes } = segment;
       if (sealed) return [{ source, path, bytes: fileBytes }];
       // Just begun: nothing in it was acknowledged.
       if (fileBytes <= segmentHeaderBytes) return [];
-      if (header === undefined) return [{ source, path, bytes: fileBytes }];
-      const { summary } = scanSegment(fs, segment, header.writer, new KeyCollector());
+      if (writer === undefined) return [{ source, path, bytes: fileBytes }];
+      const { summary } = scanSegment(fs, segment, writer, new KeyCollector());
       return [{ source, path, bytes: summary.end }];
     });
 }
@@ -141,11 +141,9 @@ export function renewLog(directory: string, floorNanos: bigint): void {
   const checkpoint = readCheckpoint(fs, paths.checkpoint);
   const known = typeof found === 'object' ? [found.writer, ...found.earlier] : undefined;
   const writers = new Set<bigint>();
-  for (const { header } of listSegments(fs, paths).segments) {
+  for (const { writer } of listSegments(fs, paths).segments) {
     // Segments that were foreign before the copy stay foreign.
-    if (header !== undefined && known?.includes(header.writer) !== false) {
-      writers.add(header.writer);
-    }
+    if (writer !== undefined && known?.includes(writer) !== false) writers.add(writer);
   }
   if (writers.size > maxEarlierWriters) {
     throw new Error(

@@ -133,7 +133,7 @@ export function identify(
     }
     return { identity: found, isRecorded: true, isNew: false };
   }
-  const writers = segments.flatMap(({ header }) => header?.writer ?? []);
+  const writers = segments.flatMap(({ writer }) => writer ?? []);
   const known = writers.at(-1) ?? usedRecord(fs, paths)?.writer;
   const others = found === 'damaged' ? new Set(writers.filter((each) => each !== known)) : [];
   const fresh = createIdentity([...others].slice(-maxEarlierWriters));
@@ -160,20 +160,19 @@ function usedRecord(fs: FileSystem, paths: LogPaths): Checkpoint | Synced | unde
  * writer that a power cut brings back.
  */
 export function renewIdentity(
-  { writer, earlier }: Identity,
+  { writer: last, earlier }: Identity,
   segments: readonly Segment[],
 ): Identity {
-  const waiting = new Set(segments.flatMap(({ header }) => header?.writer ?? []));
+  const waiting = new Set(segments.map(({ writer }) => writer));
   const kept = earlier.filter((each) => waiting.has(each));
-  return createIdentity([writer, ...kept].slice(0, maxEarlierWriters));
+  return createIdentity([last, ...kept].slice(0, maxEarlierWriters));
 }
 
 export function splitByWriter(
   segments: readonly Segment[],
   writers: readonly bigint[],
 ): { ours: Segment[]; others: string[] } {
-  const isOurs = (segment: Segment) =>
-    segment.header === undefined || writers.includes(segment.header.writer);
+  const isOurs = ({ writer }: Segment) => writer === undefined || writers.includes(writer);
   return {
     ours: segments.filter(isOurs),
     others: segments

@@ -66,6 +66,8 @@ export interface Segment extends SegmentSummary {
   readonly fileBytes: number;
   /** Undefined where the header is damaged; the frames are read all the same. */
   readonly header: SegmentHeader | undefined;
+  /** Of the header or the first frame; undefined where both are damaged. */
+  readonly writer: bigint | undefined;
 }
 
 export interface Scan {
@@ -84,16 +86,18 @@ export function parseSegmentName(name: string): bigint | undefined {
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/** Reads header and seal only; without a seal the summary is empty. */
+/** Reads header, first frame's header and seal; without a seal the summary is empty. */
 export function inspectSegment(fs: FileSystem, directory: string, firstSequence: bigint): Segment {
   const path = join(directory, segmentName(firstSequence));
   return reading(fs, path, (file) => {
     const fileBytes = fs.size(file);
-    const header = headerFormat.decode(readRange(fs, file, 0, segmentHeaderBytes));
+    const start = readRange(fs, file, 0, segmentHeaderBytes + frameHeaderBytes);
+    const header = headerFormat.decode(start.subarray(0, segmentHeaderBytes));
+    const writer = (header ?? readFrameHeader(start, segmentHeaderBytes))?.writer;
     const tailStart = Math.max(segmentHeaderBytes, fileBytes - sealBytes);
     const seal = decodeSeal(readRange(fs, file, tailStart, sealBytes), firstSequence, fileBytes);
     const summary = seal ?? emptySummary(firstSequence);
-    return { ...summary, path, sealed: seal !== undefined, fileBytes, header };
+    return { ...summary, path, sealed: seal !== undefined, fileBytes, header, writer };
   });
 }
 
@@ -124,7 +128,7 @@ export function createSegment(
   directory: string,
   fields: Omit<SegmentHeader, 'version'>,
 ): { file: FileId; segment: Segment } {
-  const { firstSequence } = fields;
+  const { firstSequence, writer } = fields;
   const header = { version: segmentVersion, ...fields };
   const path = join(directory, segmentName(firstSequence));
   const file = fs.open(path, 'create');
@@ -138,7 +142,8 @@ export function createSegment(
     throw error;
   }
   const fileBytes = segmentHeaderBytes;
-  const segment = { ...emptySummary(firstSequence), path, header, sealed: false, fileBytes };
+  const summary = emptySummary(firstSequence);
+  const segment = { ...summary, path, header, writer, sealed: false, fileBytes };
   return { file, segment };
 }
 
@@ -197,15 +202,15 @@ export function finishSegment(
   return { ...segment, ...summary, sealed: true, fileBytes };
 }
 
-/** @param writer assumed where the segment's header is damaged */
+/** @param writer assumed where the segment does not tell its own */
 export function readerOf(
   fs: FileSystem,
   file: FileId,
-  segment: Pick<Segment, 'firstSequence' | 'header'>,
+  segment: Pick<Segment, 'firstSequence' | 'writer'>,
   writer: bigint,
 ): FrameReader {
   return new FrameReader(fs, file, {
-    writer: segment.header?.writer ?? writer,
+    writer: segment.writer ?? writer,
     start: segmentHeaderBytes,
     afterSequence: segment.firstSequence - 1n,
     windowBytes: scanWindowBytes,
