@@ -147,6 +147,7 @@ class QueueModel {
     } else {
       const batch = this.random.pick([...this.#handedOut, undefined]);
       if (batch !== undefined) await attempt(() => queue.quarantine(batch, 'because'));
+      else await attempt(() => queue.freeReleased());
       this.#checkWatermark(queue);
     }
   }
@@ -247,8 +248,9 @@ class QueueModel {
 
   /** Bytes cut off at a start are quarantined first, even if that start is interrupted. */
   #isQuarantined(sequence: bigint): boolean {
-    return this.#fs.list(`${directory}/quarantine`).some((name) => {
-      const firstOfSegment = /^(\d+)-\d+\.damaged$/.exec(name)?.[1];
+    // `paths` works on a stopped machine too.
+    return this.#fs.paths().some((path) => {
+      const firstOfSegment = /\/(\d+)-\d+\.damaged$/.exec(path)?.[1];
       return firstOfSegment !== undefined && BigInt(firstOfSegment) <= sequence;
     });
   }

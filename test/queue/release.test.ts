@@ -60,6 +60,36 @@ test('a released queue keeps a small segment, and frees a larger one', async () 
   await queue.close();
 });
 
+test('a released queue frees its small segment after a while without appends', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const fileSystem = new SimulatedFileSystem(new Random(1));
+  const options = { directory: '/queue', fileSystem, minFreeDiskBytes: 0 };
+  const queue = await openDiskQueue(options, createQueueEvents(createInstruments('silent')));
+  const segments = () => fileSystem.list('/queue/segments').length;
+  const append = () =>
+    queue.append({ layout: 'logs/1', rows: 1, payload: new Uint8Array(1_000) }, owner);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const { sequence } = await append();
+  await queue.take({ maxRows: 1, maxBytes: 1e6 });
+  await queue.release(sequence);
+  t.mock.timers.tick(9_999);
+  await turn();
+  assert.equal(segments(), 1);
+  t.mock.timers.tick(1);
+  await turn();
+  assert.equal(segments(), 0);
+
+  const second = await append();
+  await queue.take({ maxRows: 1, maxBytes: 1e6 });
+  await queue.release(second.sequence);
+  await append();
+  t.mock.timers.tick(10_000);
+  await turn();
+  assert.equal(segments(), 1);
+  assert.equal(queue.status().batches, 1);
+  await queue.close();
+});
+
 test('a seal that finds the disk full leaves the segment as it was', async () => {
   const fileSystem = new SimulatedFileSystem(new Random(1));
   const options = { directory: '/queue', segmentBytes: 2000, minFreeDiskBytes: 0 };

@@ -41,6 +41,8 @@ export interface DiskQueueOptions extends DiskQueueSettings {
 
 const nanosPerMs = 1_000_000n;
 const hourMs = 60 * 60 * 1000;
+/** An empty queue that nothing was appended to for so long frees its last segment. */
+const idleMs = 10_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 export class DiskQueue {
@@ -64,6 +66,7 @@ export class DiskQueue {
   #isFailureReported = false;
   #isOutOfRoom = false;
   #wakeTaker: (() => void) | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(opened: OpenedLog, options: DiskQueueOptions, telemetry: QueueEvents) {
     const { log, recovery } = opened;
@@ -154,6 +157,17 @@ export class DiskQueue {
     this.#released = sequence;
     await this.#log.release(sequence, this.#clock.last);
     this.#backlog.release(sequence);
+    if (this.#backlog.batches > 0 || this.#isClosed) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      // A failure is final, and the next append reports it.
+      this.freeReleased().catch(() => {});
+    }, idleMs).unref();
+  }
+
+  /** Frees the last segment too, however small, if nothing is queued. */
+  freeReleased(): Promise<void> {
+    return this.#log.freeReleased();
   }
 
   async quarantine(batch: StampedBatch, reason: string): Promise<void> {
@@ -202,6 +216,7 @@ export class DiskQueue {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
     this.#wakeTaker?.();
     await this.#groups.idle();
     try {

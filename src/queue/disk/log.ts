@@ -31,6 +31,7 @@ export interface LogMethods {
   read(request: ReadRequest): ReadResult;
   holds(ids: readonly BatchId[]): boolean[];
   release(sequence: bigint, floorNanos: bigint): void;
+  freeReleased(): void;
   /** @returns the number of batches in quarantine */
   quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): number;
   freeBytes(): number;
@@ -57,6 +58,7 @@ export function createLogMethods(fs: FileSystem): Served<LogMethods> {
     },
     holds: (ids) => log.holds(ids),
     release: (sequence, floorNanos) => log.release(sequence, floorNanos),
+    freeReleased: () => log.freeReleased(),
     quarantine: ({ buffer, byteOffset, length }, reason) =>
       log.quarantine(Buffer.from(buffer, byteOffset, length), reason),
     freeBytes: () => log.freeBytes(),
@@ -141,14 +143,12 @@ class SegmentLog {
   /** Writes the checkpoint durably, then frees the space up to `sequence`. */
   release(sequence: bigint, floorNanos: bigint): void {
     this.#writeCheckpoint(sequence, floorNanos);
-    this.#sealReleased();
-    for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
-      if (!first.sealed || first.lastSequence > sequence) break;
-      this.#cursor.leave(first);
-      this.#segments.shift();
-      removeIfThere(this.#fs, first.path);
-    }
-    if (this.#segments.length === 0) this.#writeMark();
+    this.#free(this.#options.segmentBytes * worthSealing);
+  }
+
+  /** Frees the last segment too, however small, once all of it is released. */
+  freeReleased(): void {
+    this.#free(0);
   }
 
   quarantine(frame: Buffer, reason: string): number {
@@ -194,12 +194,24 @@ class SegmentLog {
     this.#checkpoint = checkpoint;
   }
 
+  /** @param minBytes of a released segment that is worth sealing */
+  #free(minBytes: number): void {
+    this.#sealReleased(minBytes);
+    for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
+      if (!first.sealed || first.lastSequence > this.#checkpoint.released) break;
+      this.#cursor.leave(first);
+      this.#segments.shift();
+      removeIfThere(this.#fs, first.path);
+    }
+    if (this.#segments.length === 0) this.#writeMark();
+  }
+
   /** So that a queue without a backlog takes little space. */
-  #sealReleased(): void {
+  #sealReleased(minBytes: number): void {
     const segment = this.#segments.at(-1);
     if (this.#failure !== undefined || segment === undefined) return;
     if (segment.lastSequence > this.#checkpoint.released) return;
-    if (segment.end < this.#options.segmentBytes * worthSealing) return;
+    if (segment.end < minBytes) return;
     try {
       this.#seal();
     } catch (error) {
