@@ -31,10 +31,12 @@ export interface PromqlRun {
 const rounds = 15;
 const trialRounds = 2;
 /**
- * Rounds of two short questions before all: the first hundreds of requests of a new process take
- * several times as long, since its just-in-time compiler has not seen them.
+ * Rounds of all questions before the first is measured: the first hundreds of requests of a new
+ * process take several times as long, since its just-in-time compiler has not seen them.
  */
-const firstRounds = 400;
+const firstRounds = 100;
+/** Questions that each system has answered before. */
+export const askedBefore = (questions: number) => firstRounds * questions;
 
 export async function measurePromql(
   systems: readonly SamplesPeer[],
@@ -58,19 +60,15 @@ export async function measurePromql(
   return { questions, cpuSeconds: systems.map((system, at) => cpu(system) - before[at]!) };
 }
 
-/** One at one time, and one over a range. */
 async function askFirst(
   systems: readonly SamplesPeer[],
   clients: readonly HttpClient[],
   kinds: readonly PromqlQuestionKind[],
 ): Promise<void> {
-  const isRange = ({ of }: PromqlQuestionKind) => of(0).step > 0;
-  const [instant] = kinds;
-  const range = kinds.find(isRange);
   for (let round = 0; round < firstRounds; round++) {
-    for (const [at, system] of systems.entries()) {
-      for (const kind of [instant!, range!]) {
-        await ask(clients[at]!, system, kind.of(round % rounds));
+    for (const { of } of kinds) {
+      for (const [at, system] of systems.entries()) {
+        await ask(clients[at]!, system, of(round % trialRounds));
       }
     }
   }

@@ -1,5 +1,5 @@
 /** Answers to PromQL of several systems side by side as Markdown. Pure. */
-import type { PromqlFigures } from './measure-promql.ts';
+import { askedBefore, type PromqlFigures } from './measure-promql.ts';
 import type { SamplesPeer } from './measure-samples.ts';
 import { table } from '../report.ts';
 import { headingOf, millis, toVerdict, whole } from './report.ts';
@@ -37,8 +37,8 @@ export function promqlMarkdown(run: PromqlReport): string {
     '',
     `\`${command}\` on ${machine}, ${when}.`,
     `${whole(series)} series with ${whole(rounds)} samples each, 15 s apart, loaded in the same ` +
-      'order; every question by turns, 15 rounds with other series or times, after 800 short ' +
-      'questions to each system.',
+      'order; every question by turns, 15 rounds with other series or times, after ' +
+      `${whole(askedBefore(questions.length))} questions to each system.`,
     '',
     ...systems.map(({ name, version, flags }, at) => {
       const cpu = `CPU time while asked: ${cpuSeconds[at]!.toFixed(1)} s`;
