@@ -10,6 +10,7 @@ import { everyLog } from '../../../test/store/read-oracle.ts';
 import type { LogRow } from '../sql/log-record.ts';
 import { packBatch } from './packed-rows.ts';
 import { createRecentLogs } from './recent-logs.ts';
+import { StreamRows } from './stream-rows.ts';
 import { noUnusedColumns } from './unused-columns.ts';
 import type { ListParts } from './read-page.ts';
 
@@ -146,4 +147,27 @@ const lateRare = stampedBatch([{ timestamp: 95n, body: '95', host: 'rare' }], {
   owner,
   receivedAtNanos: 2n,
   id: { writer: 1n, sequence: 2n },
+});
+
+test('the batches of an insert are added at once, each to its stream', async (t) => {
+  const { asked, parts } = openStore();
+  const recent = createRecentLogs(parts, { maxRows: 2_000, now: Date.now });
+  const other = { ...owner, streamId: 'other' };
+  const otherPlan = { ...plan, filter: everyLog(owner.accountId, [other.streamId]) };
+  for (const each of [plan, otherPlan]) {
+    recent.follow(each);
+    await turn();
+    asked.at(-1)!.answer([]);
+    await turn();
+  }
+  const add = t.mock.method(StreamRows.prototype, 'add');
+  const batches = Array.from({ length: 100 }, (_, n) => {
+    const batch = batchAt(BigInt(n + 1), BigInt(n + 1));
+    return n % 4 === 0 ? { ...batch, owner: other } : batch;
+  });
+  recent.inserted(batches);
+  assert.equal(add.mock.callCount(), 2);
+  const bodies = (asking: ListPlan) => recent.list(asking)?.map((row) => row[8]);
+  assert.deepEqual(bodies({ ...plan, limit: 3 }), ['100', '99', '98']);
+  assert.deepEqual(bodies({ ...otherPlan, limit: 3 }), ['97', '93', '89']);
 });

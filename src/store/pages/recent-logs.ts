@@ -132,14 +132,15 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       for (const stream of streams) followStream(accountId, stream);
     },
     inserted(batches) {
-      for (const batch of batches) {
-        const key = keyOf(batch.owner.accountId, batch.owner.streamId);
+      const byStream = Map.groupBy(batches, ({ owner }) => keyOf(owner.accountId, owner.streamId));
+      for (const [key, own] of byStream) {
         const entry = entries.get(key);
         if (entry === undefined || entry.pausedUntilMs > 0) continue;
-        entry.unreadRows += batch.rows;
+        for (const { rows } of own) entry.unreadRows += rows;
         if (now() - entry.readMs > idleMs) entries.delete(key);
         else if (entry.unreadRows > maxUnreadRows) pause(entry);
-        else addRows(entry, packBatch(batch));
+        // At once: an insert may have thousands of batches, and adding copies the list of all rows.
+        else addRows(entry, own.flatMap(packBatch));
       }
     },
     forget: (accountId, streamId) => void entries.delete(keyOf(accountId, streamId)),
