@@ -46,7 +46,8 @@ export function toMarkdown(results: Results): string {
     '',
     '## Ingest by protocol',
     '',
-    'Each on a separate service, one after another; compared with plain JSON of the same run.',
+    'One after another, each once the search indexes of the one before are built; compared with ' +
+      'plain JSON of the same run.',
     '',
     ...waysInTable(results),
     '',
