@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../../model/errors.ts';
 import { type BodyText, repairText } from '../../../codec/body-text.ts';
-import { openBrace, skipSpace } from '../../../codec/json-scanner.ts';
+import { openBrace } from '../../../codec/json-scanner.ts';
 import { createSlicedDecoder, sliceBytes, type Slices } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
@@ -15,6 +15,8 @@ import { findFault } from '../event-row.ts';
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
+const space = 0x20;
+const tab = 0x09;
 const maxActionBytes = 4096;
 const indexLabel = Buffer.from('_index');
 const idLabel = Buffer.from('_id');
@@ -75,7 +77,7 @@ class BulkDecoding {
         sliceEnd = this.#at + sliceBytes;
       }
       const end = this.#endOfLine(this.#at);
-      const start = skipSpace(this.#body, this.#at);
+      const start = this.#skipBlanks(this.#at, end);
       if (start < end) this.#readAction(start, end);
       else this.#nextLine(end);
     }
@@ -128,7 +130,7 @@ class BulkDecoding {
   }
 
   #readDocument(action: BulkAction, lineEnd: number): void {
-    const start = skipSpace(this.#body, this.#at);
+    const start = this.#skipBlanks(this.#at, lineEnd);
     if (start >= lineEnd || this.#body[start] !== openBrace) {
       this.#reject(action, unreadable, 'the document is not an object');
       return;
@@ -148,7 +150,7 @@ class BulkDecoding {
   #readFields(start: number, lineEnd: number): { reason: string; detail: string } | undefined {
     try {
       const end = this.#reader.read(start);
-      if (end > lineEnd || skipSpace(this.#body, end) < lineEnd) {
+      if (end > lineEnd || this.#skipBlanks(end, lineEnd) < lineEnd) {
         return { reason: 'not JSON', detail: 'the document is not one object in one line' };
       }
     } catch (error) {
@@ -173,6 +175,15 @@ class BulkDecoding {
     this.#items.push(rejectedItem(action, type, `${reason}: ${example}`));
   }
 
+  /**
+   * Not past the line: many blank lines would be read again for each of them.
+   * @returns the position of the first byte that is no blank, or `lineEnd`
+   */
+  #skipBlanks(at: number, lineEnd: number): number {
+    while (at < lineEnd && isBlank(this.#body[at])) at += 1;
+    return at;
+  }
+
   #endOfLine(at: number): number {
     const end = this.#body.indexOf(newline, at);
     const last = end < 0 ? this.#body.length : end;
@@ -185,6 +196,10 @@ class BulkDecoding {
     this.#at = at < 0 ? this.#body.length : at + 1;
     this.#line += 1;
   }
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === space || byte === tab || byte === carriageReturn;
 }
 
 const unreadable = 'document_parsing_exception';

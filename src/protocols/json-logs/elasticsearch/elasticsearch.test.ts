@@ -189,6 +189,16 @@ test('each item says what became of its action', async () => {
   assert.equal(batch.rejectedCount, 5);
 });
 
+test('blank lines take time linear in their number', async () => {
+  for (const blank of ['\n', ' \r\n']) {
+    const body = `${blank.repeat(500_000)}{"create":{}}\n{"message":"a"}\n`;
+    const startedAt = process.cpuUsage();
+    assert.equal((await decode(body)).rows, 1);
+    // Quadratic time would be minutes.
+    assert.ok(process.cpuUsage(startedAt).user < 5e6);
+  }
+});
+
 test('an answer without errors says so', async () => {
   const body = '{"create":{}}\n{"message":"a"}\n'.repeat(3);
   const { errors, items } = answerTo(await decode(body));
