@@ -7,6 +7,8 @@ import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError, type ErrorCode } from '../../model/errors.ts';
 import { createJsonLogsDecoder } from './decode.ts';
+import { fieldKeys } from './event-fields.ts';
+import { maxLabels } from './label-set.ts';
 
 const decodeBody = createJsonLogsDecoder();
 const limits = { maxEvents: 1000, maxDepth: 64, maxRejections: 3 };
@@ -504,4 +506,17 @@ test('agrees with JSON.parse on valid JSON and on the events', () => {
     }),
     { numRuns: 3000 },
   );
+});
+
+test('as many labels as are accepted, and every field of loggers', () => {
+  const labels = Object.fromEntries(Array.from({ length: maxLabels }, (_, n) => [`l${n}`, '1']));
+  const fields = Object.fromEntries(fieldKeys.filter((key) => key !== '').map((key) => [key, 'v']));
+  const event = { ...fields, labels };
+  const batch = decodeNow(JSON.stringify([{ message: 'before' }, event, { message: 'after' }]));
+  const rows = readLogRows(batch.payload);
+  assert.deepEqual(
+    rows.map(({ body }) => body),
+    ['before', 'v', 'after'],
+  );
+  assert.ok((rows[1]!.logAttributes as Map<string, string>).size > maxLabels);
 });

@@ -15,8 +15,8 @@ export type LabelOrigin = (typeof labelOrigin)[keyof typeof labelOrigin];
 
 /** More labels reject the event. */
 export const maxLabels = 1000;
-/** Has room for fields that become labels. */
-const capacity = 1056;
+/** Has room for all fields that may become labels, and for those of protocols. */
+const capacity = 1200;
 const tableSize = 4096;
 
 /**
