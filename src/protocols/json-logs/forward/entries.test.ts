@@ -245,6 +245,22 @@ test('a connection is split into messages however it arrives', () => {
   }
 });
 
+test('a size that has not arrived is not read from what was there before', () => {
+  const reader = new MessageReader(100_000);
+  const small = encode(['x'.repeat(100)]);
+  const large = encode(['x'.repeat(70_000)]);
+  const sent = [
+    Buffer.concat([large, large.subarray(0, 50_000)]),
+    // Up to the byte before the four of its size.
+    Buffer.concat([large.subarray(50_000), small, large.subarray(0, 2)]),
+    large.subarray(2),
+  ];
+  assert.deepEqual(
+    sent.flatMap((part) => reader.push(part)),
+    [large, large, small, large],
+  );
+});
+
 test('a message may not grow without end', () => {
   const reader = new MessageReader(1000);
   assert.throws(() => reader.push(Buffer.from([0xdb, 255, 255, 255, 255])), /maxMessageBytes/);

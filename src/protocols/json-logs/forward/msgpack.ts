@@ -28,26 +28,29 @@ export class Head {
   type = 0;
 
   /**
-   * @returns false if the bytes end within the head
+   * @param end of the bytes that may be read
+   * @returns false if they end within the head
    * @throws AppError `malformed`
    */
-  read(bytes: Buffer, at: number): boolean {
-    const byte = bytes[at];
-    if (byte === undefined) return false;
+  read(bytes: Buffer, at: number, end: number): boolean {
+    if (at >= end) return false;
+    const byte = bytes[at]!;
     if (byte <= 0x7f || byte >= 0xe0) return this.#set(byte <= 0x7f ? 'uint' : 'int', 1, at);
     if (byte <= 0x8f) return this.#set('map', byte & 15, at + 1);
     if (byte <= 0x9f) return this.#set('array', byte & 15, at + 1);
     if (byte <= 0xbf) return this.#set('string', byte & 31, at + 1);
-    if (byte >= 0xd4 && byte <= 0xd8) return this.#extension(bytes, at + 1, 1 << (byte - 0xd4));
+    if (byte >= 0xd4 && byte <= 0xd8) {
+      return this.#extension(bytes, { at: at + 1, end }, 1 << (byte - 0xd4));
+    }
     const form = heads[byte - firstHead];
     if (form === undefined) throw malformed(at, 'no value begins with the byte 0xc1');
     const { kind, sizeBytes, fixed } = form;
     if (fixed !== undefined) return this.#set(kind, fixed, at + 1);
     const start = at + 1 + sizeBytes;
-    if (start > bytes.length) return false;
+    if (start > end) return false;
     const size = sizeBytes === 1 ? bytes[at + 1]! : bytes.readUIntBE(at + 1, sizeBytes);
     return kind === 'extension'
-      ? this.#extension(bytes, start, size)
+      ? this.#extension(bytes, { at: start, end }, size)
       : this.#set(kind, size, start);
   }
 
@@ -58,8 +61,12 @@ export class Head {
     return true;
   }
 
-  #extension(bytes: Buffer, at: number, size: number): boolean {
-    if (at >= bytes.length) return false;
+  #extension(
+    bytes: Buffer,
+    { at, end }: { readonly at: number; readonly end: number },
+    size: number,
+  ): boolean {
+    if (at >= end) return false;
     this.type = bytes.readInt8(at);
     return this.#set('extension', size, at + 1);
   }
@@ -121,8 +128,8 @@ export function headAt(bytes: Buffer, at: number, head: Head): Head {
 export function skipValue(bytes: Buffer, at: number, head: Head): number {
   for (let remaining = 1; remaining > 0; remaining -= 1) {
     const byte = bytes[at]!;
-    // Short texts and numbers, of which most values are.
-    if (byte <= 0x7f || byte >= 0xe0) {
+    // Short texts, numbers and words, of which most values are.
+    if (byte <= 0x7f || byte >= 0xe0 || byte === 0xc0 || byte === 0xc2 || byte === 0xc3) {
       at += 1;
     } else if (byte >= 0xa0 && byte <= 0xbf) {
       at += 1 + (byte & 31);
@@ -183,8 +190,8 @@ export class MessageReader {
     this.#append(chunk);
     const messages: Buffer[] = [];
     let start = 0;
-    while (this.#at < this.#length && this.#head.read(this.#buffer, this.#at)) {
-      if (this.#buffer.length > 0 && this.#head.end > this.#length) {
+    while (this.#head.read(this.#buffer, this.#at, this.#length)) {
+      if (this.#head.end > this.#length) {
         // The content of the value is still to come.
         if (this.#head.end - start > this.#maxBytes) throw this.#tooLarge();
         break;
