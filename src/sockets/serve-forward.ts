@@ -46,6 +46,8 @@ export async function serveForward(
   let isKnown = sharedKey === undefined;
   const isGreeted = !isKnown;
   if (isGreeted) socket.write(format.encodeHelo(nonce));
+  const reply = (bytes: Buffer) =>
+    send(socket, bytes, { closing, listener, messageTimeoutMs, events: parts.events });
   const storeKnown = async ([...messages]: readonly Buffer[]) => {
     if (!isKnown) {
       const { pong, isAccepted } = format.answerPing(messages.shift()!, nonce, sharedKey!);
@@ -53,16 +55,20 @@ export async function serveForward(
       if (!isAccepted) throw new AppError('unauthenticated', 'cannot accept this shared key');
       isKnown = true;
     }
-    await store(parts, { format, delivery }, messages, socket);
+    await store(parts, { format, delivery, reply }, messages, socket);
   };
   const options = { listener, framing: format, messageTimeoutMs, isGreeted, store: storeKnown };
   await serveFrames(socket, closing, options, parts);
 }
 
+interface Storing extends Pick<ForwardOptions, 'format' | 'delivery'> {
+  readonly reply: (bytes: Buffer) => Promise<void>;
+}
+
 /** Messages without a chunk are stored together, each other one alone. */
 async function store(
   parts: DeliveryParts,
-  { format, delivery }: Pick<ForwardOptions, 'format' | 'delivery'>,
+  { format, delivery, reply }: Storing,
   messages: readonly Buffer[],
   socket: Socket,
 ): Promise<void> {
@@ -78,9 +84,35 @@ async function store(
     const once = { ...delivery, idempotencyKey: toKey(chunk) };
     const isDone = await deliver(parts, once, [message], Buffer.concat);
     if (!isDone) return void socket.destroy();
-    socket.write(format.encodeAck(chunk));
+    await reply(format.encodeAck(chunk));
   }
   if (plain.length > 0) await deliver(parts, delivery, plain, Buffer.concat);
+}
+
+interface SendOptions extends Pick<DeliveryParts, 'events'> {
+  readonly closing: AbortSignal;
+  readonly listener: string;
+  readonly messageTimeoutMs: number;
+}
+
+/** Waits for a sender that does not read: its acknowledgements must not fill memory. */
+async function send(
+  socket: Socket,
+  bytes: Buffer,
+  { closing, listener, messageTimeoutMs, events }: SendOptions,
+): Promise<void> {
+  if (socket.destroyed || socket.write(bytes) || closing.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const slow = setTimeout(() => {
+    events.connectionCut(listener, 'timeout');
+    socket.destroy();
+  }, messageTimeoutMs);
+  socket.once('drain', resolve).once('close', resolve);
+  closing.addEventListener('abort', resolve);
+  await promise;
+  clearTimeout(slow);
+  socket.off('drain', resolve).off('close', resolve);
+  closing.removeEventListener('abort', resolve);
 }
 
 function toKey(chunk: string): string | undefined {
