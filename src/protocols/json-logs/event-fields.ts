@@ -72,6 +72,8 @@ export class EventSlots {
   addedBytes = 0;
   /** The text of kind `given`. */
   given = noText;
+  /** Why the event cannot be stored, apart from its fields; '' = it can. */
+  fault = '';
   readonly #filled = new Uint8Array(fieldKeys.length);
   #filledCount = 0;
   readonly #use = new Uint8Array(fieldKeys.length);
@@ -84,6 +86,7 @@ export class EventSlots {
     }
     this.#filledCount = 0;
     this.addedBytes = 0;
+    this.fault = '';
     this.labels.clear();
   }
 

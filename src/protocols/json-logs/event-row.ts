@@ -47,6 +47,7 @@ const rowOverheadBytes = 256;
 
 /** @returns the reason to reject the event, or '' */
 export function findFault(slots: EventSlots): string {
+  if (slots.fault !== '') return slots.fault;
   // What may be stored as a whole is never rejected for a field.
   if (!slots.isAbsent(field.whole)) {
     return slots.labels.overflowed ? `more than ${maxLabels} labels` : '';

@@ -18,14 +18,15 @@ function encode(value: unknown): Buffer {
   return Buffer.from(pack(value));
 }
 
+const wire = {
+  mediaType: '',
+  parameters: new Map<string, string>(),
+  coding: 'identity',
+} as const;
+const context = { limits, nowMs: 0, series: blankSeriesView };
+
 async function rowsOf(message: Buffer) {
-  const format = {
-    mediaType: '',
-    parameters: new Map<string, string>(),
-    coding: 'identity',
-  } as const;
-  const context = { limits, nowMs: 0, series: blankSeriesView };
-  return readLogRows((await forward.decode(message, format, context)).payload);
+  return readLogRows((await forward.decode(message, wire, context)).payload);
 }
 
 async function eventsOf(message: Buffer) {
@@ -193,6 +194,41 @@ test('a time in a signed number, as clients in Go write it', async () => {
   const message = [Buffer.from([0x93]), encode('app'), signed, encode(record)];
   const events = await eventsOf(Buffer.concat(message));
   assert.deepEqual(events, [{ ...event, time: 1_795_341_600_000_000_000n }]);
+});
+
+test('entries of several messages share the limit of what is inflated', async () => {
+  const entries = gzipSync(encode([0, { message: 'x'.repeat(6000) }]));
+  const message = encode(['app', entries, { compressed: 'gzip' }]);
+  assert.equal((await rowsOf(message)).length, 1);
+  await assert.rejects(rowsOf(Buffer.concat([message, message])), { code: 'too_large' });
+});
+
+/** A record with one field, in the message mode. */
+function messageOf(value: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0x93]), encode('app'), encode(0), Buffer.of(0x81), value]);
+}
+
+test('a record of too many elements is rejected alone', async () => {
+  const list = (count: number) => [0, { message: `${count}`, list: Array(count).fill(0) }];
+  const events = await eventsOf(encode(['app', [list(100_000), list(100_001), list(1)]]));
+  assert.deepEqual(
+    events.map(({ message }) => message),
+    ['100000', '1'],
+  );
+});
+
+test('keys that are maps become texts, unless their escapes grow without end', async () => {
+  const nested = (depth: number) => {
+    const keys = [Buffer.alloc(depth, 0x81), encode('"'), Buffer.alloc(depth, 1)];
+    return messageOf(Buffer.concat([encode('a'), ...keys]));
+  };
+  const [one] = await eventsOf(nested(2));
+  assert.equal(one?.labels['a'], '{"{\\"\\\\\\"\\":1}":1}');
+  // Each level would double them: 2^30 bytes.
+  const deepLimits = { ...limits, maxDepth: 64 };
+  const decodeDeep = async () =>
+    forward.decode(nested(30), wire, { ...context, limits: deepLimits });
+  await assert.rejects(decodeDeep, { code: 'malformed', message: /a key has more than/ });
 });
 
 suite('refuses', () => {

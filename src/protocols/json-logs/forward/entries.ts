@@ -63,7 +63,7 @@ function isBatch(bytes: Buffer, at: number): boolean {
 export interface ForwardBody {
   /** Messages one after another. */
   readonly body: Buffer;
-  /** Of the entries of one message. */
+  /** Of the compressed entries of all messages together: their rows are held until the end. */
   readonly maxInflatedBytes: number;
 }
 
@@ -89,6 +89,7 @@ class Entries {
 
   *each({ body, maxInflatedBytes }: ForwardBody, records: RecordSlots): Generator<number> {
     const head = this.#head;
+    let inflatedBytes = 0;
     for (let at = 0; at < body.length; at = skipValue(body, at, head)) {
       const { tag, rest, options } = readMessage(body, at);
       const first = rest[0]!;
@@ -102,6 +103,8 @@ class Entries {
           yield* this.#entries(records, body.subarray(0, end), packed);
         } else {
           const entries = inflate(body.subarray(packed.at, end), coding, maxInflatedBytes);
+          inflatedBytes += entries.length;
+          if (inflatedBytes > maxInflatedBytes) throw tooLarge(maxInflatedBytes);
           const inflated = new RecordSlots(entries, this.#slots, this.#limits.maxDepth);
           this.#batch.continueIn(inflated.bytes);
           yield* this.#entries(inflated, entries, { ...packed, at: 0 });
@@ -143,14 +146,18 @@ class Entries {
   }
 }
 
+function tooLarge(maxInflatedBytes: number, cause?: unknown): AppError {
+  const limit = `${maxInflatedBytes} bytes (forward.maxInflatedBytes)`;
+  return new AppError('too_large', `cannot accept entries of more than ${limit}`, { cause });
+}
+
 function inflate(packed: Buffer, coding: string, maxOutputLength: number): Buffer {
   try {
     if (coding === 'gzip') return gunzipSync(packed, { maxOutputLength });
     if (coding === 'zstd') return zstdDecompressSync(packed, { maxOutputLength });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      const limit = `${maxOutputLength} bytes (forward.maxInflatedBytes)`;
-      throw new AppError('too_large', `cannot accept entries of more than ${limit}`, { cause });
+      throw tooLarge(maxOutputLength, cause);
     }
     throw new AppError('malformed', `cannot decompress the entries: ${coding} is damaged`, {
       cause,

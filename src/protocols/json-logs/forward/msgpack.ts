@@ -120,7 +120,8 @@ export function malformed(at: number, problem: string): AppError {
 
 /** @throws AppError `malformed` if the value is not whole */
 export function headAt(bytes: Buffer, at: number, head: Head): Head {
-  if (!head.read(bytes, at) || head.end > bytes.length) throw malformed(at, 'the message ends');
+  const isWhole = head.read(bytes, at, bytes.length) && head.end <= bytes.length;
+  if (!isWhole) throw malformed(at, 'the message ends');
   return head;
 }
 

@@ -8,17 +8,19 @@ import { type EventSlots, field, fieldKeys, fieldTable, slotKind } from '../even
 import { ecsTable, maxLevels, maxPrefixBytes } from '../event-reader.ts';
 import { labelOrigin, type LabelOrigin, valueKind } from '../label-set.ts';
 import { isText, TextSlots } from '../text-slots.ts';
-import { isEventTime, JsonText, scalarText } from './json-text.ts';
+import { isEventTime, JsonText, maxElements, scalarText } from './json-text.ts';
 import { Head, headAt, type Kind, malformed, skipValue } from './msgpack.ts';
 
 const dot = 0x2e;
 const quotes = '"';
+const quote = 0x22;
 const digitOrMinus = /^[\d-]/;
 /** Of a number, `true`, `false` or a time that fills a slot. */
 const scalarBytes = 32;
 const tagKey = Buffer.from('tag');
 /** Of the names and values of labels that are not in the message. */
 const addedLabelBytes = 64;
+const tooManyElements = `more than ${maxElements} elements in arrays and maps`;
 
 export class RecordSlots {
   /** The message, and behind it a place for each field that is no string. */
@@ -50,6 +52,7 @@ export class RecordSlots {
   read(tag: Buffer, timeAt: number, at: number): number {
     const slots = this.#slots;
     slots.clear();
+    this.#json.clear();
     slots.labels.give(slots.labels.add(tagKey, 0, tagKey.length, labelOrigin.topLevel), tag);
     this.#readTime(timeAt);
     const head = headAt(this.#message, at, this.#head);
@@ -61,8 +64,9 @@ export class RecordSlots {
     }
     // What may be stored as a whole is never rejected for a field.
     slots.set(field.whole, slotKind.other, at, at);
-    if (!slots.isString(chooseMessage(slots))) slots.giveMessage(Buffer.from(this.#json.of(at, 0)));
+    if (!slots.isString(chooseMessage(slots))) slots.giveMessage(this.#json.of(at, 0));
     slots.addedBytes += tag.length + addedLabelBytes;
+    if (this.#json.hasTooManyElements) slots.fault = tooManyElements;
     return next;
   }
 
@@ -89,8 +93,9 @@ export class RecordSlots {
       this.#setName(this.bytes, start, end);
       return end;
     }
-    const text = isBytes ? this.#message.toString('utf8', start, end) : this.#json.of(at, 1);
-    const name = Buffer.from(text);
+    const name = isBytes
+      ? Buffer.from(this.#message.toString('utf8', start, end))
+      : this.#json.of(at, 1);
     this.#slots.addedBytes += name.length;
     this.#setName(name, 0, name.length);
     return isBytes ? end : this.#json.end;
@@ -163,7 +168,7 @@ export class RecordSlots {
       labels.set(label, valueKind.absent, at, at);
       return head.end;
     }
-    const value = Buffer.from(withoutQuotes(this.#json.of(at, level)));
+    const value = unquoted(this.#json.of(at, level));
     this.#slots.addedBytes += value.length;
     labels.give(label, value);
     return this.#json.end;
@@ -214,4 +219,8 @@ function isString(kind: Kind): boolean {
 /** Of NaN and of bytes in base64, which are strings in JSON. */
 function withoutQuotes(json: string): string {
   return json.startsWith(quotes) ? json.slice(1, -1) : json;
+}
+
+function unquoted(json: Buffer): Buffer {
+  return json[0] === quote ? json.subarray(1, -1) : json;
 }
