@@ -1,9 +1,8 @@
 /** Decodes bodies whose events are read one after another into slots. */
 import { createSlicedDecoder, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
-import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { type EventBatch, EventWorkspace } from './event-batch.ts';
+import { type EventBatch, EventWorkspace, tooManyBytes } from './event-batch.ts';
 import { findFault } from './event-row.ts';
 
 /** An opened body. */
@@ -43,12 +42,4 @@ export function createEventsDecoder<Input>(
       }
       return batch.finish();
     });
-}
-
-function tooManyBytes(maxBytes: number): AppError {
-  return new AppError(
-    'too_large',
-    `cannot accept more than ${maxBytes} bytes of entries with their labels in one request: ` +
-      'split the batch and send the parts',
-  );
 }

@@ -117,6 +117,14 @@ export function tooManyEvents(maxEvents: number): AppError {
   );
 }
 
+export function tooManyBytes(maxBytes: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot accept more than ${maxBytes} bytes of entries with their labels in one request: ` +
+      'split the batch and send the parts',
+  );
+}
+
 /** Labels of a stream, metadata or tags in one place. */
 export const maxLabelBytes = 64 * 1024;
 

@@ -207,6 +207,13 @@ test('raw lines have the metadata of the query', async () => {
   await assert.rejects(decode(raw, 'a', `source=${'x'.repeat(1100)}`), /over 1024 bytes/);
 });
 
+test('raw lines that would each repeat long metadata', async () => {
+  const query = `source=${'x'.repeat(1000)}`;
+  const batch = await decode(raw, 'a\n'.repeat(10_000), query);
+  assert.equal(batch.rows, 10_000);
+  await assert.rejects(decode(raw, 'a\n'.repeat(20_000), query), { code: 'too_large' });
+});
+
 test('refuses a request without data', async () => {
   for (const protocol of [events, raw]) {
     const refused = await decode(protocol, ' \n').catch((error: unknown) => error);
