@@ -28,14 +28,15 @@ const tagBytes = 16;
 export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, tolerantEvents);
   let isEmpty = true;
+  let tagsAt = -1;
   let statusAt = -1;
   let dateAt = -1;
 
   const takeMember: TakeMember = (source, start, end, at) => {
     isEmpty = false;
     const known = findKey(memberTable, source, start, end);
-    if (known === member.tags && bytes[at] === quote) return readTags(bytes, at, slots);
-    if (known === member.status && bytes[at] === quote) statusAt = at;
+    if (known === member.tags && bytes[at] === quote) tagsAt = at;
+    else if (known === member.status && bytes[at] === quote) statusAt = at;
     else if (known === member.date) dateAt = at;
     else return reader.readValue(source, start, end, at);
     return skipValue(bytes, at, maxDepth - 1);
@@ -51,9 +52,12 @@ export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
     read(at) {
       reader.clear();
       isEmpty = true;
+      tagsAt = -1;
       statusAt = -1;
       dateAt = -1;
       const end = walkMembers(bytes, at, takeMember);
+      // Last: an object of labels would replace those before it.
+      if (tagsAt >= 0) readTags(bytes, tagsAt, slots);
       readUnlessFilled(field.severity, status, statusAt);
       readUnlessFilled(field.timestamp, date, dateAt);
       slots.set(field.whole, slotKind.other, at, end);
@@ -64,14 +68,13 @@ export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
   };
 };
 
-/** @param at the opening quote. @returns the position after the string */
-function readTags(bytes: Buffer, at: number, slots: EventSlots): number {
+/** @param at the opening quote */
+function readTags(bytes: Buffer, at: number, slots: EventSlots): void {
   const scanned = scanString(bytes, at + 1);
   const end = scanned < 0 ? ~scanned : scanned;
   if (end - at > maxLabelBytes) throw tooManyLabelBytes();
   const isDone = scanned >= 0 && readVerbatimTags(bytes, { start: at + 1, end }, slots);
   if (!isDone) giveTags(JSON.parse(bytes.toString('utf8', at, end + 1)) as string, slots);
-  return end + 1;
 }
 
 /** @returns false if the log has a label of the name of a tag */

@@ -93,6 +93,17 @@ test('a tag replaces a field of its name, also with an escape', async () => {
   assert.deepEqual(escaped?.logAttributes, new Map([['env', '"tag",2']]));
 });
 
+test('tags stay beside an object of labels, in any order', async () => {
+  const [before, after] = await rowsOf(
+    { message: 'x', ddtags: 'env:prod,team:a', labels: { region: 'eu', team: 'b' } },
+    { message: 'x', labels: { region: 'eu', team: 'b' }, ddtags: 'env:prod,team:a' },
+  );
+  const expected = { region: 'eu', team: 'a', env: 'prod' };
+  for (const row of [before, after]) {
+    assert.deepEqual(Object.fromEntries(row?.logAttributes as Map<string, string>), expected);
+  }
+});
+
 test('one log needs no array, and many arrive in order', async () => {
   const [row] = readLogRows((await decode(' {"message":"x"} ')).payload);
   assert.equal(row?.body, 'x');
