@@ -91,11 +91,26 @@ test('the database is a label, unless a tag has its name', async () => {
   ]);
 });
 
+suite('a quote that begins no text does not hide the lines after it', () => {
+  const lines = ['# 5" disks', 'size_5"=1', 'm,t=5" a=1', 'm size_5"=1', 'm t\\="=1', 'm a=1"'];
+  for (const line of lines) {
+    test(line, async () => {
+      const samples = await samplesOf(`${line}\nm b=2 0\nm c="text",d=3 0`);
+      assert.deepEqual(samples.slice(-2), ['m_b{} 2 @0', 'm_d{} 3 @0']);
+    });
+  }
+});
+
 test('texts are not stored, which is a warning', async () => {
   const batch = await decode('m a="x",b=1\nm a="y"\n# comment\n\n');
   assert.equal(batch.rows, 1);
   assert.equal(batch.rejectedCount, 0);
   assert.deepEqual([...(batch.warnings ?? [])], [['text field: a metric has numbers only', 2]]);
+});
+
+test('a text of many megabytes', async () => {
+  const batch = await decode(`m a="${'\\"'.repeat(6_000_000)}",b=1`);
+  assert.equal(batch.rows, 1);
 });
 
 suite('a line that cannot be read is rejected alone and stores nothing', () => {

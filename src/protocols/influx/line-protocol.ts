@@ -11,6 +11,7 @@ const equals = 0x3d;
 const quote = 0x22;
 const space = 0x20;
 const newline = 0x0a;
+const hash = 0x23;
 
 /** @returns the position of the first byte of `ends` that is not escaped, at most `end` */
 export function findEnd(
@@ -27,19 +28,32 @@ export function findEnd(
   return end;
 }
 
-/** @returns the position of the line break; one inside of a text ends no line */
+/**
+ * @returns the position of the line break; one inside of a text ends no line. Only the value of a
+ *   field is a text: other quotes are characters like any.
+ */
 export function findLineEnd(bytes: Buffer, start: number): number {
+  let first = start;
+  while (bytes[first] === space) first += 1;
+  if (bytes[first] === hash) return indexOrEnd(bytes, first);
   let areFields = false;
   let isText = false;
-  for (let at = start; at < bytes.length; at += 1) {
+  /** Not escaped. */
+  let isAfterEquals = false;
+  for (let at = first; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
     if (byte === newline && !isText) return at;
-    if (byte === backslash) {
-      if (bytes[at + 1] !== newline) at += 1;
-    } else if (byte === space) areFields = true;
-    else if (byte === quote && areFields) isText = !isText;
+    if (byte === quote) isText = !isText && areFields && isAfterEquals;
+    else if (byte === space) areFields = true;
+    else if (byte === backslash && bytes[at + 1] !== newline) at += 1;
+    isAfterEquals = byte === equals;
   }
   return bytes.length;
+}
+
+function indexOrEnd(bytes: Buffer, start: number): number {
+  const end = bytes.indexOf(newline, start);
+  return end < 0 ? bytes.length : end;
 }
 
 export const seriesEnds = [space];
@@ -70,8 +84,16 @@ export function readValue(text: string): number | 'text' | undefined {
     return Number.isFinite(value) ? value : undefined;
   }
   if (whole.test(text)) return Number(text.slice(0, -1));
-  if (/^"(?:[^"\\]|\\.)*"$/s.test(text)) return 'text';
+  if (isQuoted(text)) return 'text';
   return booleans.get(text);
+}
+
+/** Without an expression, whose stack a text of some megabytes would exceed. */
+function isQuoted(value: string): boolean {
+  if (!value.startsWith('"')) return false;
+  let at = 1;
+  for (; at < value.length && value[at] !== '"'; at += 1) if (value[at] === '\\') at += 1;
+  return at === value.length - 1;
 }
 
 /** Nanoseconds of each precision of a request. */
