@@ -162,7 +162,7 @@ async function openStatsd(context: SocketContext): Promise<void> {
       listener: 'statsd',
       protocol: protocolOf(config, 'prom_text'),
       flushMs,
-      open: () => new Aggregation(limits),
+      open: () => new Aggregation({ ...limits, labels: config.metrics }),
     },
     parts,
   );
@@ -190,7 +190,8 @@ async function openStatsd(context: SocketContext): Promise<void> {
     (datagram) => {
       if (receiverId === undefined) return parts.events.dropped(listener, 'unauthenticated', 1);
       for (const line of toLine(datagram).split('\n')) {
-        if (line !== '') aggregates.add(receiverId, listener, line.trimEnd());
+        const isShort = line.length < maxLineBytes;
+        if (line !== '') aggregates.add(receiverId, listener, isShort ? line.trimEnd() : '');
       }
     },
   );

@@ -160,7 +160,8 @@ export function statsdLines(random: Random, records: number): Buffer {
 
 /** An exposition of any lines. */
 export function expositionOf(input: Buffer): Buffer {
-  const aggregation = new Aggregation({ maxSeries: 100, forgetAfterMs: 1000 });
+  const labels = { maxLabels: 64, maxLabelNameLength: 1024, maxLabelValueLength: 8192 };
+  const aggregation = new Aggregation({ maxSeries: 100, forgetAfterMs: 1000, labels });
   for (const line of input.toString().split('\n')) aggregation.add(line, 0);
   return Buffer.concat(aggregation.flush(1));
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Aggregation, type LineFault } from './aggregation.ts';
 
-const options = { maxSeries: 10, forgetAfterMs: 1000 };
+const labels = { maxLabels: 8, maxLabelNameLength: 20, maxLabelValueLength: 30 };
+const options = { maxSeries: 10, forgetAfterMs: 1000, labels };
 
 function flushed(aggregation: Aggregation, nowMs: number): string[] {
   return aggregation
@@ -111,6 +112,10 @@ test('drops what it cannot count', () => {
     ['a:1|c|@x', 'malformed'],
     ['_e{1,1}:a|b', 'malformed'],
     ['_sc|a|0', 'malformed'],
+    [`${'a'.repeat(24)}:1|c`, 'malformed'],
+    [`a:1|c|#t:${'v'.repeat(31)}`, 'malformed'],
+    [`a:1|c|#${'t'.repeat(21)}:v`, 'malformed'],
+    ['a:1|c|#a:1,b:1,c:1,d:1,e:1,f:1,g:1', 'malformed'],
     ['a:1|c', undefined],
     ['a:1|g', 'conflict'],
   ];
@@ -119,4 +124,15 @@ test('drops what it cannot count', () => {
   assert.equal(aggregation.add('a:1|c|#n:10', 0), 'series');
   assert.equal(aggregation.add('b:1|c', 0), 'series');
   assert.equal(aggregation.add('a:1|c', 0), undefined);
+});
+
+test('long members of sets count as several', () => {
+  const aggregation = new Aggregation(options);
+  const long = 'x'.repeat(8000);
+  const faults = Array.from({ length: 10_000 }, (_, n) => aggregation.add(`s:${n}${long}|s`, 0));
+  const counted = faults.filter((fault) => fault === undefined).length;
+  assert.ok(counted > 7000 && counted < 9000, `${counted} members`);
+  assert.equal(faults.at(-1), 'values');
+  aggregation.flush(0);
+  assert.equal(aggregation.add('s:after|s', 0), undefined);
 });

@@ -3,9 +3,11 @@
  * statsd_exporter (https://github.com/prometheus/statsd_exporter): counters count from the start of
  * Weir, timers are summaries in seconds.
  */
+import type { LabelLimits } from '../../codec/series-labels.ts';
 import { type MetricLine, type MetricType, parseMetricLine } from './metric-line.ts';
 
 export interface AggregationOptions {
+  readonly labels: LabelLimits;
   readonly maxSeries: number;
   /** A series without a line for this time is no longer written. */
   readonly forgetAfterMs: number;
@@ -35,6 +37,8 @@ export type LineFault = 'malformed' | 'conflict' | 'series' | 'values';
 const quantiles = [0.5, 0.9, 0.99] as const;
 /** Members of sets and values of summaries between two flushes. */
 const maxHeld = 1_000_000;
+/** A longer member counts as several. */
+const memberLength = 64;
 
 export class Aggregation {
   readonly #options: AggregationOptions;
@@ -48,7 +52,7 @@ export class Aggregation {
 
   /** @returns why the line is dropped, or undefined */
   add(line: string, nowMs: number): LineFault | undefined {
-    const metric = parseMetricLine(line);
+    const metric = parseMetricLine(line, this.#options.labels);
     if (metric === undefined) return 'malformed';
     const { name, type, labels } = metric;
     const family = this.#families.get(name) ?? { type, series: new Map<string, Series>() };
@@ -73,8 +77,9 @@ export class Aggregation {
       } else if (type === 'set') {
         if (series.members.has(sent)) continue;
         if (this.#held >= maxHeld) return 'values';
-        series.members.add(sent);
-        this.#held += 1;
+        // A copy: a part of a line would keep all of it in memory.
+        series.members.add(Buffer.from(sent).toString());
+        this.#held += 1 + Math.floor(sent.length / memberLength);
       } else {
         series.value += value / sampleRate;
         if (type === 'counter') continue;
