@@ -62,6 +62,26 @@ test('a message', async () => {
   );
 });
 
+test('additional fields that are numbers where JSON events have texts', async () => {
+  const [row] = await rowsOf({
+    short_message: 'paid',
+    level: 4,
+    _severity: 3,
+    _message: 7,
+    _service_name: 1,
+    _service_namespace: 2.5,
+    _labels: 'text',
+  });
+  assert.deepEqual([row?.body, row?.severityText, row?.serviceName], ['paid', 'WARNING', '']);
+  assert.deepEqual(Object.fromEntries(row?.logAttributes as Map<string, string>), {
+    severity: '3',
+    message: '7',
+    service_name: '1',
+    service_namespace: '2.5',
+    labels: 'text',
+  });
+});
+
 test('several messages, of which one is invalid', async () => {
   const batch = await decode(
     '{"short_message":"a"}{"host":"b"}\n{"short_message":1}{"short_message":"d"}',

@@ -3,7 +3,7 @@
  * Graylog takes it: a message in each request, or several one after another.
  */
 import { z } from 'zod';
-import { skipValue } from '../../../codec/json-scanner.ts';
+import { openBrace, quote, skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../../model/protocol.ts';
@@ -80,6 +80,17 @@ const standardTable = createKeyTable([
   'file',
 ]);
 
+/** Fields of JSON events of which another value rejects the event, while GELF allows numbers. */
+const textTable = createKeyTable(['message', 'severity', 'service_name', 'service_namespace']);
+const objectTable = createKeyTable(['labels']);
+
+/** @param first byte of the value of a name */
+function isRejected(first: number, name: { source: Buffer; start: number; end: number }): boolean {
+  const { source, start, end } = name;
+  if (first !== quote && findKey(textTable, source, start, end) >= 0) return true;
+  return first !== openBrace && findKey(objectTable, source, start, end) >= 0;
+}
+
 /** Additional fields are those of JSON events, without their underscore. */
 const openGelfMessages: OpenSource = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
@@ -88,7 +99,10 @@ const openGelfMessages: OpenSource = (bytes, slots, maxDepth) => {
       reader.clear();
       return walkMembers(bytes, at, (source, start, end, valueAt) => {
         if (source[start] === underscore && findKey(standardTable, source, start + 1, end) < 0) {
-          return reader.readValue(source, start + 1, end, valueAt);
+          start += 1;
+          return isRejected(bytes[valueAt]!, { source, start, end })
+            ? reader.readLabel(source, start, end, valueAt)
+            : reader.readValue(source, start, end, valueAt);
         }
         if (findKey(versionTable, source, start, end) < 0) {
           return reader.readValue(source, start, end, valueAt);
