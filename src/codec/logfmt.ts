@@ -4,12 +4,16 @@
 const pair = /([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*)))?(?=\s|$)/y;
 const space = /\s*/y;
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };
+/** A value of some megabytes exceeds the stack of an expression. */
+const maxLength = 2 * 1024 * 1024;
 
 /**
  * @param maxPairs reads at most one pair more
- * @returns values by key, "true" for a key alone; undefined if the line has another form
+ * @returns values by key, "true" for a key alone; undefined if the line has another form, or is
+ *   longer than `maxLength`
  */
 export function readLogfmt(line: string, maxPairs: number): Map<string, string> | undefined {
+  if (line.length > maxLength) return undefined;
   const values = new Map<string, string>();
   let hasValue = false;
   for (let at = skip(line, 0); at < line.length; at = skip(line, pair.lastIndex)) {

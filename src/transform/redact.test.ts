@@ -46,6 +46,18 @@ test('a custom pattern fails closed: what it does not search is replaced', () =>
   assert.equal(long, `${'x'.repeat(65_536)}$1`);
 });
 
+test('what follows two million characters is replaced, whatever they are', () => {
+  const long = 3_000_000;
+  for (const redact of [card, email, token]) {
+    assert.equal(redact('x '.repeat(long), undefined), `${'x '.repeat(2 ** 20)}[redacted]`);
+  }
+  assert.equal(
+    token(`password=${'a'.repeat(3 * long)}`, undefined),
+    'password=[redacted][redacted]',
+  );
+  assert.equal(card('1'.repeat(3 * long), undefined).length, 2 ** 21 + '[redacted]'.length);
+});
+
 const hostile = {
   digits: '1 '.repeat(500_000),
   cards: '4111 1111 1111 1112 '.repeat(50_000),

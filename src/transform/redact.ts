@@ -37,10 +37,18 @@ const named = new RegExp(
 );
 const secretLabel = /(?:passw(?:or)?d|secret|api[._-]?key|access[._-]?key|token|authorization)$/i;
 
-/** A custom pattern does not search longer text: what follows is replaced as a whole. */
+/** Longer text is not searched: what follows is replaced as a whole. */
 const maxCustomLength = 64 * 1024;
+/** The stack of an expression would be exceeded by a number or a token of some megabytes. */
+const maxLength = 2 * 1024 * 1024;
 
 export function createRedaction(kind: RedactedKind, replacement: string): Redaction {
+  const redact = createSearch(kind, replacement);
+  const limit = { maxLength, replacement };
+  return (text, label) => withinLength(text, limit, (searched) => redact(searched, label));
+}
+
+function createSearch(kind: RedactedKind, replacement: string): Redaction {
   if (kind === 'card') {
     return (text) => text.replace(digits, (run) => redactCards(run, replacement));
   }
@@ -61,11 +69,19 @@ export function createRedaction(kind: RedactedKind, replacement: string): Redact
 export function createCustomRedaction(pattern: string, replacement: string): Redaction {
   const compiled = RE2JS.compile(pattern);
   const quoted = RE2JS.quoteReplacement(replacement);
-  return (text) => {
-    const searched = text.length > maxCustomLength ? text.slice(0, maxCustomLength) : text;
-    const redacted = compiled.matcher(searched).replaceAll(quoted);
-    return searched.length === text.length ? redacted : redacted + replacement;
-  };
+  return (text) =>
+    withinLength(text, { maxLength: maxCustomLength, replacement }, (searched) =>
+      compiled.matcher(searched).replaceAll(quoted),
+    );
+}
+
+function withinLength(
+  text: string,
+  limit: { readonly maxLength: number; readonly replacement: string },
+  redact: (text: string) => string,
+): string {
+  if (text.length <= limit.maxLength) return redact(text);
+  return redact(text.slice(0, limit.maxLength)) + limit.replacement;
 }
 
 /** @param run digits, possibly grouped; long runs hold a card number at any position */

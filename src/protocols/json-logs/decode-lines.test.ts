@@ -188,6 +188,11 @@ suite('logfmt', () => {
     });
   }
 
+  test('a line of many megabytes is a message', async () => {
+    const line = `a="${'x'.repeat(9_000_000)}"`;
+    assert.deepEqual(await messagesOf(line, 'logfmt'), [line]);
+  });
+
   test('without a message has its line as one', async () => {
     const [row] = await rowsOf('level=info a=1', 'logfmt');
     assert.equal(row!.body, 'level=info a=1');
