@@ -70,7 +70,7 @@ export interface ClickHouseStore extends Store {
   /** Identifies these tables, the same for all processes that use them. @throws AppError */
   identity(): Promise<string>;
   /** To be called when rows that reads may return were dropped. */
-  forgetRecentLogs(): void;
+  forgetRecent(): void;
 }
 
 /**
@@ -177,7 +177,10 @@ function createStore(
     events,
     identity: () => readIdentity(connection, placement),
     fence: fence.fence,
-    forgetRecentLogs: () => recent?.forgetAll(),
+    forgetRecent() {
+      head?.forgetAll();
+      recent?.forgetAll();
+    },
     async deleteStreamData(accountId, streamId, untilNanos) {
       const range = { accountId, streamId, untilNanos };
       head?.forget(accountId, streamId);

@@ -13,7 +13,7 @@ import {
 import { keptLongerMs, type StoredTable, storedTables } from './sql/tables.ts';
 
 export interface DiskSpaceParts {
-  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'forgetRecentLogs'>;
+  readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'forgetRecent'>;
   /** The streams of all accounts. */
   readonly streams: () => Promise<readonly Stream[]>;
   /** Unix ms. */
@@ -43,7 +43,7 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
       for (const [table] of rows) {
         await connection.execute('housekeeping', compileDropDay(placement, table, day));
       }
-      store.forgetRecentLogs();
+      store.forgetRecent();
       events.dayDropped(day, reason, sumBytes(rows));
     }
   }

@@ -23,6 +23,7 @@ export interface Head {
   /** To be called with batches of metrics once the store has acknowledged them. */
   inserted(batches: readonly StampedBatch[]): void;
   forget(accountId: string, streamId: string): void;
+  forgetAll(): void;
 }
 
 /** A read that ends earlier than this long ago would load more than it needs. */
@@ -80,6 +81,7 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
     },
     inserted: (batches) => heads.inserted(batches),
     forget: (accountId, streamId) => heads.forget(accountId, streamId),
+    forgetAll: () => heads.forgetAll(),
   };
 }
 
@@ -100,7 +102,9 @@ function isRecent({ streams, fromMs }: SamplesPlan, range: Range, nowMs: number)
   if (range.fromMs < firstMs(nowMs)) return false;
   if (nowMs - range.untilMs > maxBehindMs) return false;
   return streams.every(({ receivedFromNanos, deletedUntilNanos }) => {
-    const isOfDeletion = deletedUntilNanos !== undefined && receivedFromNanos > deletedUntilNanos;
+    // What a deletion hides was not loaded, and what retention hides since the load was.
+    const isOfDeletion =
+      deletedUntilNanos !== undefined && receivedFromNanos === deletedUntilNanos + 1n;
     return isOfDeletion || fromMs >= receivedFromNanos / nanosPerMilli;
   });
 }

@@ -17,6 +17,9 @@ export interface HeadOptions {
 /** A head without reads for this long is dropped. */
 const idleMs = 15 * 60_000;
 
+/** Retention changes by whole days; reads at once differ by seconds. */
+const retentionChangeNanos = 3_600_000_000_000n;
+
 /** A warm-up that fails leaves the reads to those who need them, and the error too. */
 const ignored = () => undefined;
 
@@ -73,6 +76,10 @@ export class StreamHeads {
     if (entry !== undefined) this.#drop(key, entry);
   }
 
+  forgetAll(): void {
+    for (const [key, entry] of this.#entries) this.#drop(key, entry);
+  }
+
   /** Drops what is idle, then the samples that were not read for the longest time. */
   makeRoom(): void {
     for (const [key, entry] of this.#entries) if (this.#isIdle(entry)) this.#drop(key, entry);
@@ -97,7 +104,9 @@ export class StreamHeads {
     const isCurrent =
       known?.head.fromDay === fromDay &&
       known.head.index.size <= maxSeriesOfStream &&
-      known.stream.deletedUntilNanos === stream.deletedUntilNanos;
+      known.stream.deletedUntilNanos === stream.deletedUntilNanos &&
+      // It may hide no more than it does now.
+      known.stream.receivedFromNanos - stream.receivedFromNanos < retentionChangeNanos;
     if (isCurrent) {
       known.readMs = nowMs;
       return known;
