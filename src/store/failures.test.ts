@@ -5,8 +5,10 @@ import { ClickHouseError } from '@clickhouse/client';
 import { unreachableError } from '../std/circuit-breaker.ts';
 import { toInsertError, toReadError } from './failures.ts';
 
-const clickHouse = (code: string) =>
-  new ClickHouseError({ message: 'SELECT secret FROM /var/lib/x', code, type: 'SOME_TYPE' });
+const clickHouse = (code: string, message = 'SELECT secret FROM /var/lib/x') =>
+  new ClickHouseError({ message, code, type: 'SOME_TYPE' });
+const memoryLimit = (of: string) =>
+  clickHouse('241', `${of} memory limit exceeded: would use 2 GiB`);
 const system = (code: string, syscall = 'connect') =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
 
@@ -15,7 +17,9 @@ suite('a failed insert', () => {
     ['rows that do not parse', clickHouse('27'), 'data'],
     ['rows that end too early', clickHouse('32'), 'data'],
     ['rows that a constraint forbids', clickHouse('469'), 'data'],
-    ['a limit', clickHouse('241'), 'unavailable'],
+    ['memory that other statements take', memoryLimit('(total)'), 'unavailable'],
+    ['memory of the insert itself', memoryLimit('Query'), 'data'],
+    ['a limit', clickHouse('159'), 'unavailable'],
     ['a busy server', clickHouse('202'), 'unavailable'],
     ['a server that does not know', clickHouse('319'), 'unknown'],
     ['no socket', system('ENOENT'), 'unavailable'],
@@ -32,6 +36,11 @@ suite('a failed insert', () => {
   for (const [name, error, failure] of cases) {
     test(`${name} is ${failure}`, () => assert.equal(toInsertError(error).failure, failure));
   }
+
+  test('a limit of memory on a cluster is unknown: other nodes may have stored rows', () => {
+    const { failure } = toInsertError(memoryLimit('Query'), { cluster: 'weir' });
+    assert.equal(failure, 'unknown');
+  });
 });
 
 suite('a failed read', () => {

@@ -48,6 +48,12 @@ export function toInsertError(
     if (dataCodes.has(error.code)) {
       return new StoreInsertError('data', `cannot store these rows: ${refusal}`, options);
     }
+    // On a cluster other nodes may have stored some of them.
+    if (placement.cluster === undefined && exceedsOwnMemory(error)) {
+      const advice = 'raise engine.memoryBytes, or max_memory_usage of the server';
+      const message = `cannot store these rows at once: ${refusal}; ${advice}`;
+      return new StoreInsertError('data', message, options);
+    }
     return new StoreInsertError(failureOf(error, placement), `cannot insert: ${refusal}`, options);
   }
   if (isNotSent(error)) {
@@ -115,6 +121,11 @@ export function toReadError(error: unknown): AppError {
 export function exceededLimit(error: unknown): 'size' | 'effort' | undefined {
   if (!(error instanceof ClickHouseError) || !limitCodes.has(error.code)) return undefined;
   return sizeCodes.has(error.code) ? 'size' : 'effort';
+}
+
+/** Whether the statement took more memory than one may, whatever others take: it fails again. */
+function exceedsOwnMemory({ code, message }: ClickHouseError): boolean {
+  return code === '241' && /query memory limit|memory limit \(for query\)/i.test(message);
 }
 
 /** Whether memory was short because of other statements: the same one may succeed later. */

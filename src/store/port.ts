@@ -34,7 +34,7 @@ import type { LateRows } from '../model/rules.ts';
 import type { ComparisonPlan, ComparisonResult, MessagesResult } from '../model/sample-plan.ts';
 
 /**
- * - `data`: the rows are invalid, and a retry fails too;
+ * - `data`: the rows are invalid, or take more memory than an insert may: a retry fails too;
  * - `unavailable`: the store is unreachable or over a limit, and nothing of the insert still runs;
  * - `unknown`: no response (timeout, lost connection); rows may appear until `fence()` resolves;
  * - `superseded`: a later holder has fenced the shard, and inserts of this one are refused.

@@ -222,3 +222,22 @@ async function rowsStored(): Promise<number> {
   const [row] = await engine.store.connection.query<[number]>('housekeeping', statement);
   return row![0];
 }
+
+test('rows that take more memory than an insert may fail as data, not as an outage', {
+  skip: onCluster,
+}, async () => {
+  const small = await openEngineStore({ memoryBytes: 256 * 2 ** 20 });
+  const log = { body: 'x'.repeat(200), logAttributes: { a: 'x'.repeat(50), b: 'x'.repeat(50) } };
+  const logs = Array.from({ length: 200_000 }, () => log);
+  const batch = stampedBatch(logs, { owner: newOwner(), receivedAtNanos: noon });
+  try {
+    const inserted = small.store.insert('logs/1', [batch], 'all', localToken);
+    await assert.rejects(inserted, (error) => {
+      assert.ok(error instanceof StoreInsertError);
+      assert.match(error.message, /MEMORY_LIMIT_EXCEEDED; raise engine\.memoryBytes/);
+      return error.failure === 'data';
+    });
+  } finally {
+    await small.close();
+  }
+});
