@@ -1,5 +1,4 @@
 /** Inserts batches, and states what is known of their rows when an insert fails. */
-import assert from 'node:assert/strict';
 import { metricSections, sectionOf } from '../codec/metric-rows.ts';
 import type { Layout, StampedBatch } from '../model/batch.ts';
 import type { FencingToken } from '../model/fencing-token.ts';
@@ -9,7 +8,7 @@ import { toInsertError } from './failures.ts';
 import type { Fence } from './fence.ts';
 import type { Head } from './head/head.ts';
 import type { MergePause } from './merges/merge-pause.ts';
-import type { Store } from './port.ts';
+import { type Store, StoreInsertError } from './port.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
 import type { RecentLogs } from './pages/recent-logs.ts';
 import type { UnusedColumns } from './pages/unused-columns.ts';
@@ -94,8 +93,11 @@ export function createWriter(parts: WriterParts): Writer {
   const inserters = { 'logs/1': insertLogs, 'metrics/1': insertMetrics };
   return {
     async insert(layout, batches, mode, token) {
+      if (!Object.hasOwn(inserters, layout)) {
+        const message = `cannot store layout "${layout}": a newer version wrote it`;
+        throw new StoreInsertError('data', message);
+      }
       const insertRows = inserters[layout];
-      assert.ok(insertRows, `cannot store layout "${layout}"`);
       if (batches.length === 0) return;
       const rows = rowsOf(batches);
       const bytes = batches.reduce((sum, { payload }) => sum + payload.length, 0);

@@ -187,10 +187,10 @@ suite('limits and failures', () => {
     assert.equal(series?.times.length, 100_000);
   });
 
-  test('an unknown layout is a bug', async () => {
-    await assert.rejects(
-      engine.store.insert('metrics/9' as Layout, [], 'all', localToken),
-      /metrics\/9/,
-    );
+  test('an unknown layout is a data error', async () => {
+    await assert.rejects(engine.store.insert('metrics/9' as Layout, [], 'all', localToken), {
+      failure: 'data',
+      message: /metrics\/9/,
+    });
   });
 });
