@@ -16,6 +16,38 @@ function plain(value: number): string {
   return String(value).includes('e') ? value.toFixed(7).replace(/0+$/, '') : String(value);
 }
 
+/**
+ * As Go's `%.4g`: with significant digits, and an exponent from as many digits on.
+ * @param digits from 1 to 100
+ */
+export function formatSignificant(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return formatGo(value);
+  return formatGo(Number(belowHalf(value, digits).toPrecision(digits)), digits);
+}
+
+/** As Go's `%.2f`. */
+function formatFixed(value: number, digits: number): string {
+  if (Math.abs(value) >= 1e21) {
+    return `${BigInt(value)}${digits === 0 ? '' : `.${'0'.repeat(digits)}`}`;
+  }
+  return belowHalf(value, digits + exponentOf(value) + 1).toFixed(digits);
+}
+
+/**
+ * Go rounds what is exactly half to even digits, JavaScript away from zero.
+ * @param digits significant ones that remain
+ * @returns the value, or the next one towards zero where this must be rounded down
+ */
+function belowHalf(value: number, digits: number): number {
+  const all = `0${Math.abs(value).toExponential(100).split('e')[0]!.replace('.', '')}`;
+  const isHalf = digits >= 0 && /^50*$/.test(all.slice(digits + 1));
+  return isHalf && Number(all[digits]) % 2 === 0 ? value * (1 - Number.EPSILON) : value;
+}
+
+function exponentOf(value: number): number {
+  return Number(value.toExponential().split('e')[1]);
+}
+
 const verb = /%([-+0 #]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g;
 
 /** The verbs v, s, q, d, f, e, g, x with flags, width and precision. */
@@ -48,8 +80,8 @@ function formatVerb(
   precision: number | undefined,
 ): string | undefined {
   const text = typeof value === 'number' ? formatGo(value) : value;
-  if (letter === 'v') return text;
-  if (letter === 's') return cutTo(text, precision);
+  const isText = letter === 's' || (letter === 'v' && typeof value === 'string');
+  if (isText) return cutTo(text, precision);
   if (letter === 'q') return JSON.stringify(text);
   const number = Number(value);
   if (!Number.isFinite(number)) return formatGo(number);
@@ -58,13 +90,15 @@ function formatVerb(
       return String(Math.trunc(number));
     case 'f':
     case 'F':
-      return number.toFixed(precision ?? 6);
-    case 'e':
-      return number.toExponential(precision ?? 6).replace(/e([+-])(\d)$/, 'e$10$2');
+      return formatFixed(number, precision ?? 6);
+    case 'e': {
+      const digits = precision ?? 6;
+      const shown = belowHalf(number, digits + 1).toExponential(digits);
+      return shown.replace(/e([+-])(\d)$/, 'e$10$2');
+    }
     case 'g':
-      return precision === undefined
-        ? text
-        : formatGo(Number(number.toPrecision(Math.max(precision, 1))), Math.max(precision, 1));
+    case 'v':
+      return precision === undefined ? text : formatSignificant(number, Math.max(precision, 1));
     case 'x':
       return Math.trunc(number).toString(16);
     default:

@@ -3,7 +3,7 @@
  * have no conditions, loops or queries.
  * https://prometheus.io/docs/prometheus/latest/configuration/template_reference/
  */
-import { formatGo, sprintf } from './sprintf.ts';
+import { formatGo, formatSignificant, sprintf } from './sprintf.ts';
 import type { RuleSample } from '../model/rules.ts';
 
 export type Template = (sample: RuleSample) => string;
@@ -178,7 +178,9 @@ function toScalar(value: TemplateValue): string | number {
 
 function toText(value: TemplateValue): string {
   if (typeof value === 'number') return formatGo(value);
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  const pairs = Object.entries(value).map(([name, text]) => `${name}:${text}`);
+  return `map[${pairs.sort().join(' ')}]`;
 }
 
 function unquote(text: string): string {
@@ -244,6 +246,5 @@ function humanizePercentage(value: number): string {
 
 /** Go's `%.4g`. */
 function formatShort(value: number): string {
-  if (!Number.isFinite(value)) return formatGo(value);
-  return formatGo(Number(value.toPrecision(4)), 4);
+  return formatSignificant(value, 4);
 }
