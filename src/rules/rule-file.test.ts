@@ -109,6 +109,28 @@ suite('rule files', () => {
     assert.deepEqual(group.rules[0].labels, { 'c.d': 'e' });
   });
 
+  test('a field without a value is an absent one', () => {
+    const text = `
+groups:
+- name: a
+  interval:
+  limit:
+  rules:
+  - alert: A
+    expr: up
+    for:
+    labels:
+    annotations:
+- name: b
+  rules:
+`;
+    const [first, second] = readRuleFile(text, options);
+    const bare = readRuleFile(rule('{alert: A, expr: up}'), options);
+    assert.deepEqual(first, bare[0]);
+    assert.deepEqual(second?.rules, []);
+    assert.deepEqual(readRuleFile('groups:\n', options), []);
+  });
+
   test('lists faults in the order of the file', () => {
     const text = rule('{alert: A, labels: {alertname: c}, expr: "up ="}\n  - {alert: C}');
     assert.throws(
@@ -148,6 +170,11 @@ suite('rule files', () => {
     ],
     ['a query as a name', rule('{record: "up{}", expr: up}'), '4:14: record: "up{}" is no name'],
     ['a template', rule('{alert: A, expr: up, annotations: {a: "{{ x }}"}}'), 'template of a'],
+    [
+      'a template of a group',
+      "groups:\n- {name: a, labels: {b: '{{ x }}'}, rules: []}",
+      '2:25: template of b: cannot use "x"',
+    ],
     ['for of a record', rule('{record: a, expr: up, for: 5m}'), 'for: not in a recording rule'],
     ['a query of logs', rule('{alert: A, expr: up, query: x}'), 'query: only in a group with'],
     ['two names', 'groups:\n- {name: a, rules: []}\n- {name: a, rules: []}', '3:10: group "a"'],

@@ -73,7 +73,7 @@ export function readRuleFile(text: string, options: RuleFileOptions): RuleGroup[
     throw parsed.error;
   }
   const names = new Set<string>();
-  const groups = parsed.data.groups.map((group, i) => {
+  const groups = (parsed.data.groups ?? []).map((group, i) => {
     const path = ['groups', i];
     const isKnown = names.has(group.name);
     if (isKnown) report([...path, 'name'], `group ${quote(group.name)} appears twice`);
@@ -125,16 +125,17 @@ interface Context extends RuleFileOptions {
 }
 
 function toGroup(group: FileGroup, context: Context): RuleGroup {
-  const { name, interval = defaultIntervalMs, query_offset = 0, limit = '0' } = group;
+  const { name, interval = defaultIntervalMs, query_offset = 0, limit = '0', rules = [] } = group;
   const { path, report } = context;
   if (interval < minIntervalMs) report([...path, 'interval'], 'interval: must be at least 1s');
   checkLabels(group.labels, [...path, 'labels'], report);
+  checkTemplates(group.labels, [...path, 'labels'], report);
   return {
     name,
     intervalMs: interval,
     queryOffsetMs: query_offset,
     limit: Number(limit),
-    rules: group.rules.map((rule, i) =>
+    rules: rules.map((rule, i) =>
       toRule(rule, group, { ...context, path: [...path, 'rules', i] }),
     ),
   };

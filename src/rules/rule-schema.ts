@@ -35,6 +35,11 @@ const condition = z.string({ error: conditionForm }).transform((value, context) 
   return z.NEVER;
 });
 
+/** A field without a value is an absent one, as in Prometheus. */
+function optional<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).optional();
+}
+
 const ruleSchema = z.strictObject({
   record: nonEmpty.optional(),
   alert: nonEmpty.optional(),
@@ -45,31 +50,32 @@ const ruleSchema = z.strictObject({
   window: duration.optional(),
   baseline: duration.optional(),
   condition: condition.optional(),
-  for: duration.optional(),
-  keep_firing_for: duration.optional(),
-  labels: texts.optional(),
-  annotations: texts.optional(),
+  for: optional(duration),
+  keep_firing_for: optional(duration),
+  labels: optional(texts),
+  annotations: optional(texts),
 });
 
 const groupSchema = z.strictObject({
   name: nonEmpty.max(200, { error: 'must have at most 200 characters' }),
   type: z.enum(['prometheus', 'logs'], { error: 'must be prometheus or logs' }).optional(),
-  interval: duration.optional(),
-  query_offset: duration.optional(),
-  limit: z
-    .string()
-    .regex(/^\d{1,6}$/, { error: 'must be a whole number' })
-    .optional(),
-  labels: texts.optional(),
-  rules: z
-    .array(ruleSchema, { error: 'must be a list of rules' })
-    .max(maxRules, { error: `must have at most ${maxRules} rules` }),
+  interval: optional(duration),
+  query_offset: optional(duration),
+  limit: optional(z.string().regex(/^\d{1,6}$/, { error: 'must be a whole number' })),
+  labels: optional(texts),
+  rules: optional(
+    z
+      .array(ruleSchema, { error: 'must be a list of rules' })
+      .max(maxRules, { error: `must have at most ${maxRules} rules` }),
+  ),
 });
 
 export const ruleFileSchema = z.strictObject({
-  groups: z
-    .array(groupSchema, { error: 'must be a list of groups' })
-    .max(maxGroups, { error: `must have at most ${maxGroups} groups` }),
+  groups: optional(
+    z
+      .array(groupSchema, { error: 'must be a list of groups' })
+      .max(maxGroups, { error: `must have at most ${maxGroups} groups` }),
+  ),
 });
 
 export type FileGroup = z.output<typeof groupSchema>;
