@@ -148,8 +148,29 @@ suite('metrics', { skip }, () => {
     await page.mouse.move(box.x + box.width * 0.7, y, { steps: 4 });
     await page.mouse.up();
     await page.waitForURL(/from=.*until=/);
+    assert.ok(!(await page.getByRole('region', { name: /^Values at/ }).isVisible()));
     await page.getByRole('button', { name: 'Remove query B' }).click();
     await page.getByRole('slider', { name: 'Values over time: 3 of 3 series' }).waitFor();
+    await close();
+  });
+
+  test('a new range keeps the chart, and what is chosen in it', async () => {
+    const { page, close } = await explorer.open('/explore/metrics?q=level_m');
+    await page.getByRole('button', { name: 'Draw only site north' }).click();
+    const chart = page.getByRole('slider', { name: 'Values over time: 1 of 3 series' });
+    await chart.waitFor();
+    await page.getByRole('button', { name: 'Min' }).click();
+    const shown: boolean[] = [];
+    await page.route('**/query_range', async (route) => {
+      shown.push(await chart.isVisible());
+      await route.continue();
+    });
+    const answered = page.waitForResponse('**/query_range');
+    await page.getByLabel('Time range').selectOption('3h');
+    await (await answered).finished();
+    await chart.waitFor();
+    assert.deepEqual(shown, [true], 'the chart is there while the answer is read');
+    await page.getByRole('columnheader', { name: 'Min ↓' }).waitFor();
     await close();
   });
 

@@ -1,5 +1,6 @@
 /** Reads of the metrics page, by Prometheus' API. */
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { type Api, dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { printSelector } from './build/built-query.ts';
@@ -12,25 +13,37 @@ const base = '/api/v1/prometheus/api/v1';
 export const maxSeries = 500;
 
 export interface QueryAnswer {
+  readonly grid: Grid;
   readonly series: readonly AnsweredSeries[];
   /** Warnings and infos of the evaluation. */
   readonly notes: readonly string[];
 }
 
-/** One answer per query, in their order; empty queries are not asked. */
+/**
+ * One answer per query, in their order; empty queries are not asked. The answer over an earlier
+ * range remains until that over the new one is there.
+ */
 export function useRangeQueries(queries: readonly string[], grid: Grid) {
   const { api } = useApp();
-  return useQueries({
+  // `useQueries` forgets the data of the key before.
+  const earlier = useRef<ReadonlyMap<string, QueryAnswer>>(new Map());
+  const answers = useQueries({
     queries: queries.map((query) => ({
       queryKey: ['range query', query, grid],
       enabled: query.trim() !== '',
-      placeholderData: keepPreviousData<QueryAnswer>,
+      placeholderData: earlier.current.get(query),
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 60_000,
       retry: false,
       queryFn: ({ signal }: { signal: AbortSignal }) => queryRange(api, { query, grid, signal }),
     })),
   });
+  useEffect(() => {
+    earlier.current = new Map(
+      answers.flatMap(({ data }, at) => (data ? [[queries[at]!, data] as const] : [])),
+    );
+  });
+  return answers;
 }
 
 async function queryRange(
@@ -47,7 +60,7 @@ async function queryRange(
   // By POST, since a query may be longer than a URL.
   const response = await api.fetch(`${base}/query_range`, { method: 'POST', body, signal });
   const { data, warnings = [], infos = [] } = (await response.json()) as RangeAnswer;
-  return { series: data.result, notes: [...warnings, ...infos] };
+  return { grid, series: data.result, notes: [...warnings, ...infos] };
 }
 
 interface RangeAnswer {

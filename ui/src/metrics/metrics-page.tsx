@@ -94,9 +94,9 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
   const grid = useMemo(() => gridOf(bounds), [bounds]);
   const answers = useRangeQueries(queries, grid);
   const series = useMemo(
-    () => answers.flatMap(({ data }, at) => (data ? toPlotted(data.series, grid, at) : [])),
-    // The answers are a new array on each render.
-    [grid, ...answers.map(({ data }) => data)],
+    () => answers.flatMap(({ data }, at) => (data ? toPlotted(data.series, data.grid, at) : [])),
+    // Of a fixed length: React compares only as many dependencies as there were before.
+    Array.from({ length: maxQueries }, (_, at) => answers[at]?.data),
   );
   const unit = unitOfAll(queries, families);
   const setQuery = (at: number, text: string, display = query.display) =>
