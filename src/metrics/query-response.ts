@@ -55,8 +55,8 @@ export function encodeQueryResponse(
   wanted: Wanted,
 ): Uint8Array | Promise<Uint8Array> {
   const { result, isCut } = cut(answer.result, wanted.limit);
-  const warnings = [...answer.warnings, ...(isCut ? [cutWarning] : [])];
-  const { infos } = answer;
+  const warnings = [...fewOf(answer.warnings, 'warning'), ...(isCut ? [cutWarning] : [])];
+  const infos = fewOf(answer.infos, 'info');
   const head = `{"status":"success","data":{"resultType":"${result.type}","result":`;
   const stats =
     wanted.stats === '' ? '' : `,"stats":${JSON.stringify(statsJson(answer, times, wanted))}`;
@@ -75,6 +75,15 @@ export function encodeQueryResponse(
   return cells > fewCells
     ? encodeSeries(result, timeTexts, frame)
     : encodeFew(result, timeTexts, frame);
+}
+
+/** As many as Prometheus answers: a query of all metrics may have one for each. */
+const maxNotes = 10;
+
+function fewOf(notes: readonly string[], kind: 'warning' | 'info'): readonly string[] {
+  const omitted = notes.length - maxNotes;
+  if (omitted <= 0) return notes;
+  return [...notes.slice(0, maxNotes), `${omitted} more ${kind} annotations omitted`];
 }
 
 type SeriesResult = Extract<QueryResult, { type: 'vector' | 'matrix' }>;
