@@ -118,6 +118,25 @@ suite('notifications', () => {
     assert.equal(deliveries.size, 0, 'nothing is due');
   });
 
+  test('say nothing of the end of an alert that another rule raises', async () => {
+    const { notify, requests } = notifyWith(() => false);
+    const [firing] = alerts;
+    const ended: Alert = { ...firing!, state: 'inactive', resolvedAtMs: 0 };
+    const again: Alert = { ...firing!, activeAtMs: 1 };
+    const { signal } = new AbortController();
+    const sent = new Map<string, SentAlert>();
+    const evaluated = { health: 'ok', lastError: '', evaluatedAtMs: 0, seconds: 0 } as const;
+    const withRules = (...lists: Alert[][]) => {
+      const rules = lists.map((list, i) => [`${i}`, { ...evaluated, alerts: list }] as const);
+      return { ...stored, state: { ...state, rules: Object.fromEntries(rules) } };
+    };
+    await notify(withRules([firing!]), sent, signal);
+    for (let i = 0; i < 3; i++) await notify(withRules([again], [ended]), sent, signal);
+    assert.equal(requests.length, 4, 'each notifier is told twice that it fires');
+    await notify(withRules([], [ended]), sent, signal);
+    assert.equal(requests.length, 6, 'and that it ended');
+  });
+
   test('are not delayed by a directory that cannot note them', async () => {
     const faults: string[] = [];
     const { notify } = notifyWith(() => false, {

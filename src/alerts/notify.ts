@@ -133,7 +133,14 @@ function alertsOf({ group, state }: Evaluated): ReportedAlert[] {
     const query = group.rules[keys.indexOf(key)]?.query;
     return alerts.map((alert) => ({ alert, query: query?.type === 'logs' ? query : undefined }));
   });
-  return [...reported, ...state.failures.map((alert) => ({ alert, query: undefined }))];
+  const all = [...reported, ...state.failures.map((alert) => ({ alert, query: undefined }))];
+  const firing = new Set(
+    all.flatMap(({ alert }) => (alert.state === 'firing' ? [labelsKey(alert.labels)] : [])),
+  );
+  // A changed rule may raise what its earlier form resolved: a receiver knows both as one alert.
+  return all.filter(
+    ({ alert }) => alert.state !== 'inactive' || !firing.has(labelsKey(alert.labels)),
+  );
 }
 
 function sentKey({ notifierId }: Notifier, { labels }: Alert): string {

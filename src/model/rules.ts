@@ -202,7 +202,9 @@ export type PreviewGroup = (
 export function ruleKeys(rules: readonly Rule[]): string[] {
   const seen = new Map<string, number>();
   return rules.map(({ kind, name, labels }) => {
-    const key = JSON.stringify([kind, name, Object.entries(labels)]);
+    // Their order in the file has no meaning.
+    const pairs = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1));
+    const key = JSON.stringify([kind, name, pairs]);
     const earlier = seen.get(key) ?? 0;
     seen.set(key, earlier + 1);
     return earlier === 0 ? key : `${key}#${earlier}`;
