@@ -111,6 +111,26 @@ groups:
     await close();
   });
 
+  test('the history of days has alerts of minutes', async () => {
+    const from = Date.now() - 3 * 86_400_000 + 600_000;
+    const samples = Array.from(
+      { length: 10 },
+      (_, minute) => `ALERTS{alertname="Blip",alertstate="firing"} 1 ${from + minute * 60_000}\n`,
+    );
+    assert.equal((await pushText(explorer.service, samples.join(''))).status, 202);
+    const { page, close } = await explorer.open('/alerts?tab=history&alert=Blip');
+    await page.getByLabel('Time range').selectOption('7d');
+    const rows = page.getByRole('list', { name: 'Alerts over time' }).getByRole('listitem');
+    await until(
+      async () => {
+        await page.getByRole('button', { name: 'Refresh' }).click();
+        return rows.getByText('Blip').isVisible();
+      },
+      { what: 'the alert of ten minutes' },
+    );
+    await close();
+  });
+
   test('a group is edited under its name, and deleted', async () => {
     const { page, close } = await explorer.open('/alerts?tab=rules');
     await page.getByText('failing', { exact: true }).first().waitFor();

@@ -4,7 +4,7 @@ import { dataOf } from '../api/client.ts';
 import { useApp, useScope } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
 import { roundSteps } from '../charts/time-ticks.ts';
-import { type AlertHistory, toHistories, toLookbackSeconds } from './alert-spans.ts';
+import { type AlertHistory, toHistories, toHistoryRead } from './alert-spans.ts';
 
 const base = '/api/v1/prometheus/api/v1';
 /** Rules are evaluated every minute by default. */
@@ -70,9 +70,9 @@ export interface HistoryRange {
 export function useHistory(alertname: string, { fromMs, untilMs }: HistoryRange) {
   const { api } = useApp();
   const stepMs = roundSteps.find((step) => step >= 1000 && (untilMs - fromMs) / step <= maxSteps)!;
-  const query = alertname === '' ? 'ALERTS' : `ALERTS{alertname=${JSON.stringify(alertname)}}`;
+  const selector = alertname === '' ? 'ALERTS' : `ALERTS{alertname=${JSON.stringify(alertname)}}`;
   const rules = useRules();
-  const lookbackSeconds = toLookbackSeconds(rules.data ?? []);
+  const { query, lookbackSeconds, tellsOf } = toHistoryRead(selector, rules.data ?? [], stepMs);
   return useQuery({
     queryKey: ['alert history', query, fromMs, untilMs, lookbackSeconds],
     enabled: !rules.isPending,
@@ -91,7 +91,7 @@ export function useHistory(alertname: string, { fromMs, untilMs }: HistoryRange)
       const { data } = (await response.json()) as {
         data: { result: Parameters<typeof toHistories>[0] };
       };
-      return toHistories(data.result, stepMs).slice(0, maxHistories);
+      return toHistories(data.result, stepMs, tellsOf).slice(0, maxHistories);
     },
   });
 }

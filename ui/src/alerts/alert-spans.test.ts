@@ -1,7 +1,7 @@
 /** Alerts over time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toHistories, toLookbackSeconds, toPreviewed } from './alert-spans.ts';
+import { toHistories, toHistoryRead, toLookbackSeconds, toPreviewed } from './alert-spans.ts';
 
 test('samples in a row are one span, and a gap ends it', () => {
   const labels = { __name__: 'ALERTS', alertname: 'Down', job: 'a' };
@@ -12,6 +12,7 @@ test('samples in a row are one span, and a gap ends it', () => {
       { metric: { ...labels, alertstate: 'firing' }, values: at(30, 40) },
     ],
     10_000,
+    'after',
   );
   assert.deepEqual(more, []);
   assert.equal(history?.name, 'Down');
@@ -20,6 +21,28 @@ test('samples in a row are one span, and a gap ends it', () => {
     { state: 'pending', fromMs: 10_000, untilMs: 30_000 },
     { state: 'firing', fromMs: 30_000, untilMs: 50_000 },
     { state: 'pending', fromMs: 60_000, untilMs: 70_000 },
+  ]);
+});
+
+test('a step that is longer than all intervals is looked at as a whole', () => {
+  const of = (stepMs: number) =>
+    toHistoryRead('ALERTS', [{ interval: 60 }, { interval: 300 }], stepMs);
+  assert.deepEqual(of(300_000), { query: 'ALERTS', lookbackSeconds: 600, tellsOf: 'after' });
+  const query = 'last_over_time(ALERTS[600000ms])';
+  assert.deepEqual(of(600_000), { query, lookbackSeconds: undefined, tellsOf: 'before' });
+  const metric = { alertname: 'Down' };
+  const at = (...seconds: number[]) => seconds.map((one) => [one, '1'] as const);
+  const [history] = toHistories(
+    [
+      { metric: { ...metric, alertstate: 'firing' }, values: at(1200, 1800) },
+      { metric: { ...metric, alertstate: 'pending' }, values: at(1200) },
+    ],
+    600_000,
+    'before',
+  );
+  assert.deepEqual(history?.spans, [
+    { state: 'pending', fromMs: 600_000, untilMs: 1_200_000 },
+    { state: 'firing', fromMs: 600_000, untilMs: 1_800_000 },
   ]);
 });
 

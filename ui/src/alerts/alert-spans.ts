@@ -32,6 +32,34 @@ export function toLookbackSeconds(
   return longest < usualLookbackSeconds ? undefined : longest + usualLookbackSeconds;
 }
 
+/** How the series of alerts are read at steps. */
+export interface HistoryRead {
+  readonly query: string;
+  readonly lookbackSeconds: number | undefined;
+  /** Of what each sample tells: the step after its time, or the one before. */
+  readonly tellsOf: 'after' | 'before';
+}
+
+/** Also of groups that were deleted. */
+const usualIntervalSeconds = 60;
+
+/**
+ * Between two steps an alert may begin and end. Where each step has evaluations of all groups, it is
+ * looked at as a whole.
+ */
+export function toHistoryRead(
+  selector: string,
+  groups: readonly { readonly interval: number }[],
+  stepMs: number,
+): HistoryRead {
+  const longest = Math.max(usualIntervalSeconds, ...groups.map(({ interval }) => interval));
+  if (stepMs > longest * 1000) {
+    const query = `last_over_time(${selector}[${stepMs}ms])`;
+    return { query, lookbackSeconds: undefined, tellsOf: 'before' };
+  }
+  return { query: selector, lookbackSeconds: toLookbackSeconds(groups), tellsOf: 'after' };
+}
+
 type Labels = Readonly<Record<string, string>>;
 
 interface AlertSeries {
@@ -40,7 +68,12 @@ interface AlertSeries {
 }
 
 /** One per label set, the one that was active last first. @param stepMs between the samples */
-export function toHistories(series: readonly AlertSeries[], stepMs: number): AlertHistory[] {
+export function toHistories(
+  series: readonly AlertSeries[],
+  stepMs: number,
+  tellsOf: HistoryRead['tellsOf'],
+): AlertHistory[] {
+  const shiftMs = tellsOf === 'before' ? stepMs : 0;
   const byLabels = Map.groupBy(series, ({ metric: { alertstate: _, ...labels } }) => keyOf(labels));
   const histories = [...byLabels].map(([key, own]) => ({
     key,
@@ -49,11 +82,12 @@ export function toHistories(series: readonly AlertSeries[], stepMs: number): Ale
       .flatMap(({ metric, values = [] }) =>
         spansOf(
           metric['alertstate'] === 'firing' ? 'firing' : 'pending',
-          values.map(([seconds]) => Math.round(seconds * 1000)),
+          values.map(([seconds]) => Math.round(seconds * 1000) - shiftMs),
           stepMs,
         ),
       )
-      .sort((a, b) => a.fromMs - b.fromMs),
+      // Of the same step the later state is drawn over the earlier one.
+      .sort((a, b) => a.fromMs - b.fromMs || (a.state < b.state ? 1 : -1)),
   }));
   return histories.sort((a, b) => endOf(b) - endOf(a));
 }
