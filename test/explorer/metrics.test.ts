@@ -98,6 +98,8 @@ suite('metrics', { skip }, () => {
     await page.getByRole('button', { name: 'Add filter' }).click();
     await page.getByLabel('Series', { exact: true }).selectOption('topk 10');
     await untilText(page, 'topk(10, sum by (dam) (rate(turns_total{service="mill"}[5m])))');
+    await page.getByLabel('Combine', { exact: true }).selectOption('max');
+    await untilText(page, 'topk(10, max by (dam) (rate(turns_total{service="mill"}[5m])))');
 
     await write(text, 'turns_total - turns_total offset 10m');
     await text.press('Enter');

@@ -112,7 +112,7 @@ function Calculations({ built, family, onChange }: PartProps) {
         label="Combine"
         value={combine ?? ''}
         choices={[['', 'each series'], ...combinations]}
-        onChange={(next) => onChange({ combine: next === '' ? undefined : next, by: [] })}
+        onChange={(next) => onChange({ combine: next === '' ? undefined : next })}
       />
       <Choice
         label="Series"
