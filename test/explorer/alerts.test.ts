@@ -111,6 +111,30 @@ groups:
     await close();
   });
 
+  test('alerts with the same labels, of two streams, are rows of their own', async () => {
+    const alertOf = (alertname: string, hour: number, state = 'pending') => ({
+      labels: { alertname },
+      annotations: {},
+      state,
+      activeAt: `2026-04-01T0${hour}:00:00Z`,
+      value: '+Inf',
+    });
+    let alerts = [alertOf('Same', 3), alertOf('Other', 2), alertOf('Same', 1)];
+    const { page, close } = await explorer.open('/explore/logs');
+    await page.route('**/prometheus/api/v1/alerts', (route) =>
+      route.fulfill({ json: { status: 'success', data: { alerts } } }),
+    );
+    await page.clock.install();
+    await page.goto(`${explorer.service.quickstart.streamUrl}/alerts`);
+    const rows = page.getByRole('table', { name: 'Active alerts' }).getByRole('row');
+    await rows.nth(3).getByRole('cell', { name: '∞' }).waitFor();
+    alerts = [alertOf('Same', 3), alertOf('Other', 2, 'firing'), alertOf('Same', 1)];
+    await page.clock.fastForward(15_000);
+    await page.getByRole('row', { name: /Other firing/ }).waitFor();
+    assert.equal(await rows.count(), 4);
+    await close();
+  });
+
   test('the history of days has alerts of minutes', async () => {
     const from = Date.now() - 3 * 86_400_000 + 600_000;
     const samples = Array.from(

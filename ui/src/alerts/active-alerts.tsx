@@ -1,6 +1,6 @@
 /** Pending and firing alerts. */
 import { Link } from 'wouter';
-import { formatValue } from '../charts/format-value.ts';
+import { formatValue, parseValue } from '../charts/format-value.ts';
 import { Badge } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Answer } from '../parts/feedback/answer.tsx';
@@ -71,7 +71,7 @@ const columns: readonly Column<Alert>[] = [
   { header: 'Since', cell: ({ activeAt }) => <Ago at={activeAt} />, isTight: true },
   {
     header: 'Value',
-    cell: ({ value }) => formatValue(Number(value)),
+    cell: ({ value }) => formatValue(parseValue(value)),
     isAtEnd: true,
     isTight: true,
   },

@@ -1,4 +1,9 @@
-/** Compact numbers for axes. Pure. */
+/** Compact numbers for axes, and numbers as Prometheus writes them. Pure. */
+
+/** In Go's form: `+Inf`. */
+export function parseValue(text: string): number {
+  return /^[+-]?Inf$/.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text);
+}
 
 /** For example `1.2 M`. */
 export function formatValue(value: number): string {

@@ -1,7 +1,7 @@
 /** Labels of values, and ticks at round values of the unit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatValue } from './format-value.ts';
+import { formatValue, parseValue } from './format-value.ts';
 import { tickSteps, valueFormat } from './value-format.ts';
 
 test('large and small values have an exponent', () => {
@@ -14,6 +14,11 @@ test('large and small values have an exponent', () => {
     '0',
     '−∞',
   ]);
+});
+
+test('infinities are read as Prometheus writes them', () => {
+  const texts = ['+Inf', '-Inf', '1.5e+00', 'NaN'];
+  assert.deepEqual(texts.map(parseValue), [Infinity, -Infinity, 1.5, NaN]);
 });
 
 test('ticks of bytes and seconds have short labels', () => {

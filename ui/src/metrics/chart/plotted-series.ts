@@ -1,5 +1,6 @@
 /** Answers of range queries as series on one grid of times, with names. Pure. */
 import type { TimedValues } from '../../charts/aligned-series.ts';
+import { parseValue } from '../../charts/format-value.ts';
 import { roundSteps } from '../../charts/time-ticks.ts';
 import type { Bounds } from '../metric-query.ts';
 
@@ -62,7 +63,7 @@ export function toPlotted(
   return answer.map(({ metric, values = [], histograms }) => {
     const column = times.map(() => Number.NaN);
     for (const [seconds, value] of values) {
-      column[Math.round((seconds * 1000 - grid.startMs) / grid.stepMs)] = numberOf(value);
+      column[Math.round((seconds * 1000 - grid.startMs) / grid.stepMs)] = parseValue(value);
     }
     return {
       key: `${query} ${seriesKey(metric)}`,
@@ -79,15 +80,10 @@ export function toPlotted(
 
 function bucketsOf({ buckets = [] }: AnsweredHistogram): Bucket[] {
   return buckets.map(([, lower, upper, count]) => ({
-    lower: numberOf(lower),
-    upper: numberOf(upper),
-    count: numberOf(count),
+    lower: parseValue(lower),
+    upper: parseValue(upper),
+    count: parseValue(count),
   }));
-}
-
-/** In Go's form: `+Inf`. */
-function numberOf(text: string): number {
-  return /^[+-]?Inf$/.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text);
 }
 
 /** Independent of the order of labels. */

@@ -19,10 +19,12 @@ export interface DataTableProps<Row> {
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
+  /** Rows of the same key are told apart by their order. */
   readonly keyOf: (row: Row) => string;
 }
 
 export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps<Row>) {
+  const keys = uniqueKeys(rows.map(keyOf));
   return (
     <table className={styles.table}>
       <caption className="only-read">{caption}</caption>
@@ -36,8 +38,8 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
+        {rows.map((row, at) => (
+          <tr key={keys[at]!}>
             {columns.map((column, index) => (
               <Cell key={column.header} column={column} row={row} isFirst={index === 0} />
             ))}
@@ -46,6 +48,16 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
       </tbody>
     </table>
   );
+}
+
+/** React leaves rows behind where several have the same key. */
+function uniqueKeys(keys: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  return keys.map((key) => {
+    const earlier = counts.get(key) ?? 0;
+    counts.set(key, earlier + 1);
+    return `${key} ${earlier}`;
+  });
 }
 
 /** Column header for screen readers only. */
