@@ -176,6 +176,20 @@ suite('metrics', { skip }, () => {
     await close();
   });
 
+  test('a refresh reads again, also within a step and after a fault', async () => {
+    const { page, close } = await explorer.open('/explore/metrics?q=level_m&range=30d');
+    await page.getByRole('slider', { name: 'Values over time: 3 of 3 series' }).waitFor();
+    const refresh = page.getByRole('button', { name: 'Refresh', exact: false }).first();
+    const answered = () => page.waitForResponse('**/query_range', { timeout: 5_000 });
+    await Promise.all([answered(), refresh.click()]);
+    const text = page.getByRole('textbox', { name: 'Query A' });
+    await write(text, 'level_m * on () level_m');
+    await text.press('Enter');
+    await page.getByRole('alert').getByText('duplicate series').waitFor();
+    await Promise.all([answered(), text.press('Enter')]);
+    await close();
+  });
+
   test('a histogram is drawn as a heat map, by the keyboard too', async () => {
     const { page, close } = await explorer.open('/explore/metrics?metric=rpc_seconds_bucket');
     await page.getByLabel('Quantile', { exact: true }).selectOption('heat map');
@@ -192,6 +206,8 @@ suite('metrics', { skip }, () => {
     await page.getByRole('region', { name: /^Values at/ }).waitFor();
     await page.getByRole('button', { name: 'Lines' }).click();
     await page.getByRole('slider', { name: 'Values over time: 3 of 3 series' }).waitFor();
+    await page.getByLabel('Quantile', { exact: true }).selectOption('heat map');
+    await map.waitFor();
     await close();
   });
 

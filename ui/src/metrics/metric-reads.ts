@@ -21,9 +21,9 @@ export interface QueryAnswer {
 
 /**
  * One answer per query, in their order; empty queries are not asked. The answer over an earlier
- * range remains until that over the new one is there.
+ * range remains until that over the new one is there. @param asOfMs a later one reads again
  */
-export function useRangeQueries(queries: readonly string[], grid: Grid) {
+export function useRangeQueries(queries: readonly string[], grid: Grid, asOfMs: number) {
   const { api } = useApp();
   // `useQueries` forgets the data of the key before.
   const earlier = useRef<ReadonlyMap<string, QueryAnswer>>(new Map());
@@ -42,6 +42,15 @@ export function useRangeQueries(queries: readonly string[], grid: Grid) {
     earlier.current = new Map(
       answers.flatMap(({ data }, at) => (data ? [[queries[at]!, data] as const] : [])),
     );
+  });
+  const readAsOfMs = useRef(asOfMs);
+  useEffect(() => {
+    if (readAsOfMs.current === asOfMs) return;
+    readAsOfMs.current = asOfMs;
+    // Within a step the grid, and with it the key, is the same.
+    for (const { isEnabled, refetch } of answers) {
+      if (isEnabled) void refetch({ cancelRefetch: false });
+    }
   });
   return answers;
 }

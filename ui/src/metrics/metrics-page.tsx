@@ -87,12 +87,12 @@ interface QueriesProps {
 }
 
 function Queries({ state, families, hrefOf }: QueriesProps) {
-  const { query, bounds, change, refresh } = state;
+  const { query, bounds, asOfMs, change, refresh } = state;
   const { queries } = query;
   const [isBrowsing, setIsBrowsing] = useState(false);
   const offers = usePromqlOffers(bounds);
   const grid = useMemo(() => gridOf(bounds), [bounds]);
-  const answers = useRangeQueries(queries, grid);
+  const answers = useRangeQueries(queries, grid, asOfMs);
   const series = useMemo(
     () => answers.flatMap(({ data }, at) => (data ? toPlotted(data.series, data.grid, at) : [])),
     // Of a fixed length: React compares only as many dependencies as there were before.
@@ -114,7 +114,9 @@ function Queries({ state, families, hrefOf }: QueriesProps) {
             families={families}
             offers={offers}
             bounds={bounds}
-            onRun={(next, display) => (next === text ? refresh() : setQuery(at, next, display))}
+            onRun={(next, display = query.display) =>
+              next === text && display === query.display ? refresh() : setQuery(at, next, display)
+            }
             {...(queries.length > 1 && {
               onRemove: () => change({ queries: queries.toSpliced(at, 1) }),
             })}

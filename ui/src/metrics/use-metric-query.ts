@@ -15,6 +15,8 @@ export interface MetricState {
   readonly query: MetricQuery;
   /** Relative ranges end at the time of the request, not of the render. */
   readonly bounds: Bounds;
+  /** Time of the last request, Unix ms. */
+  readonly asOfMs: number;
   readonly change: (part: Partial<MetricQuery>) => void;
   readonly refresh: () => void;
 }
@@ -34,5 +36,5 @@ export function useMetricQuery(): MetricState {
     navigate(next === '' ? location.pathname : `?${next}`, { replace });
     if (part.range !== undefined) setNowMs(serviceNowMs());
   }, []);
-  return { query, bounds, change, refresh };
+  return { query, bounds, asOfMs: nowMs, change, refresh };
 }
