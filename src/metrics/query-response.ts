@@ -80,10 +80,10 @@ export function encodeQueryResponse(
 /** As many as Prometheus answers: a query of all metrics may have one for each. */
 const maxNotes = 10;
 
-function fewOf(notes: readonly string[], kind: 'warning' | 'info'): readonly string[] {
-  const omitted = notes.length - maxNotes;
-  if (omitted <= 0) return notes;
-  return [...notes.slice(0, maxNotes), `${omitted} more ${kind} annotations omitted`];
+function fewOf(texts: readonly string[], kind: 'warning' | 'info'): readonly string[] {
+  const omitted = texts.length - maxNotes;
+  if (omitted <= 0) return texts;
+  return [...texts.slice(0, maxNotes), `${omitted} more ${kind} annotations omitted`];
 }
 
 type SeriesResult = Extract<QueryResult, { type: 'vector' | 'matrix' }>;

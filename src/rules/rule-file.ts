@@ -135,9 +135,7 @@ function toGroup(group: FileGroup, context: Context): RuleGroup {
     intervalMs: interval,
     queryOffsetMs: query_offset,
     limit: Number(limit),
-    rules: rules.map((rule, i) =>
-      toRule(rule, group, { ...context, path: [...path, 'rules', i] }),
-    ),
+    rules: rules.map((rule, i) => toRule(rule, group, { ...context, path: [...path, 'rules', i] })),
   };
 }
 

@@ -33,13 +33,16 @@ function formatFixed(value: number, digits: number): string {
   return belowHalf(value, digits + exponentOf(value) + 1).toFixed(digits);
 }
 
+/** No number has more that matter for half of a digit shown. */
+const exactDigits = 100;
+
 /**
  * Go rounds what is exactly half to even digits, JavaScript away from zero.
  * @param digits significant ones that remain
  * @returns the value, or the next one towards zero where this must be rounded down
  */
 function belowHalf(value: number, digits: number): number {
-  const all = `0${Math.abs(value).toExponential(100).split('e')[0]!.replace('.', '')}`;
+  const all = `0${Math.abs(value).toExponential(exactDigits).split('e')[0]!.replace('.', '')}`;
   const isHalf = digits >= 0 && /^50*$/.test(all.slice(digits + 1));
   return isHalf && Number(all[digits]) % 2 === 0 ? value * (1 - Number.EPSILON) : value;
 }

@@ -36,7 +36,10 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   // Half is rounded to even digits.
   ['{{ printf "%.0f %.0f %.0f %.2f" 0.5 1.5 -2.5 0.125 }}', '0 2 -2 0.12'],
   ['{{ printf "%.1e %.2g %.1f" 2.5 0.125 0.35 }}', '2.5e+00 0.12 0.3'],
-  ['{{ 100.25 | humanize }} {{ 1088 | humanize1024 }} {{ 1.0625 | humanize }}', '100.2 1.062ki 1.062'],
+  [
+    '{{ 100.25 | humanize }} {{ 1088 | humanize1024 }} {{ 1.0625 | humanize }}',
+    '100.2 1.062ki 1.062',
+  ],
   ['{{ 0.1 | humanizePercentage }} {{ 1.0625 | humanizePercentage }}', '10% 106.2%'],
   ['{{ printf "%.2f" 1e21 }}', '1000000000000000000000.00'],
   ['{{ printf "%.3v %.2v" $value $labels.job }}', '1.23e+06 ap'],

@@ -39,7 +39,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
       </thead>
       <tbody>
         {rows.map((row, at) => (
-          <tr key={keys[at]!}>
+          <tr key={keys[at]}>
             {columns.map((column, index) => (
               <Cell key={column.header} column={column} row={row} isFirst={index === 0} />
             ))}
