@@ -44,8 +44,8 @@ export interface HistoryRead {
 const usualIntervalSeconds = 60;
 
 /**
- * Between two steps an alert may begin and end. Where each step has evaluations of all groups, it is
- * looked at as a whole.
+ * Between two steps an alert may begin and end. Where each step has evaluations of all groups, it
+ * is looked at as a whole.
  */
 export function toHistoryRead(
   selector: string,
