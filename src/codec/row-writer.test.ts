@@ -10,6 +10,14 @@ test('throws when more was written than reserved', () => {
   assert.throws(() => rows.finish(), /cannot finish rows/);
 });
 
+test('throws when what was written has no length', () => {
+  const rows = new RowWriter();
+  rows.reserve(10);
+  // As of a place beyond an array of positions.
+  rows.raw(Buffer.from('abc'), 0, Number.NaN);
+  assert.throws(() => rows.finish(), /cannot finish rows: NaN bytes/);
+});
+
 test('returns rows within the reserved bytes and starts the next batch empty', () => {
   const rows = new RowWriter();
   const source = Buffer.alloc(100_000, 'x');

@@ -89,7 +89,9 @@ export class RowWriter {
    * @throws RangeError if more was written than reserved, since writes beyond the buffer are lost
    */
   finish(): Buffer {
-    if (this.#length > this.#buffer.length) {
+    // A length that is not a number is not within it either: it would be a batch without its rows.
+    const isWithin = this.#length <= this.#buffer.length;
+    if (!isWithin) {
       throw new RangeError(`cannot finish rows: ${this.#length} bytes, too few were reserved`);
     }
     const rows = Buffer.from(this.#buffer.subarray(0, this.#length));
