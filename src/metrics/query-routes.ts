@@ -111,7 +111,7 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
     const release =
       semaphore.tryAcquire(accountId) ?? (await semaphore.acquire(accountId, caller.disconnected));
     try {
-      const { limit = 0, stats = '' } = query;
+      const { limit = 0, stats = '', lookback_delta: lookbackMs = 0 } = query;
       const asked = {
         text: query.query,
         expr,
@@ -119,7 +119,8 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
         accountId,
         streams,
         deadline,
-        lookbackMs: query.lookback_delta,
+        // As in Prometheus, 0 stands for the default.
+        lookbackMs: lookbackMs > 0 ? lookbackMs : undefined,
         caller,
         countsLooks: stats !== '',
       };

@@ -134,6 +134,15 @@ suite('PromQL over HTTP', () => {
     assert.deepEqual(await at(now), []);
   });
 
+  test('a lookback, of which 0 is the default', async () => {
+    const time = now + 240;
+    const found = async (lookback_delta: number | string) => {
+      const { body } = await ask('query', { query: 'requests_total', time, lookback_delta });
+      return (body.data.result as object[]).length;
+    };
+    assert.deepEqual(await Promise.all(['1m', 0, -1, '5m'].map(found)), [0, 2, 2, 2]);
+  });
+
   test('scalars, strings and ranges', async () => {
     const data = async (query: string) => (await ask('query', { query, time: now })).body.data;
     assert.deepEqual(await data('1 / 0'), { resultType: 'scalar', result: [now, '+Inf'] });
