@@ -62,7 +62,8 @@ export async function evaluateGroup(
   const removed = Object.entries(state?.rules ?? {}).filter(([key]) => !Object.hasOwn(rules, key));
   for (const [key, rule] of removed) {
     const alerts = resolveAll(rule.alerts, atMs);
-    if (alerts.length > 0) rules[key] = { ...rule, alerts };
+    // It is evaluated no longer: its last failure is of no interest, and its series end.
+    if (alerts.length > 0) rules[key] = { ...rule, health: 'ok', lastError: '', alerts };
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const failures = failureAlerts(group, { rules, state, atMs });

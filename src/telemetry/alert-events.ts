@@ -1,5 +1,5 @@
 /** Events of the evaluation of rules. */
-import type { GroupState, RuleGroup } from '../model/rules.ts';
+import { type GroupState, ruleKeys, type RuleGroup } from '../model/rules.ts';
 import { messageOf } from '../std/error-text.ts';
 import { type Instruments, registerMetrics } from './instruments.ts';
 import { alertMetrics } from './metrics.ts';
@@ -13,7 +13,9 @@ export function createAlertEvents({ log, metrics: registry }: Instruments) {
     leaseHeld: (isHeld: boolean) => metrics.weir_rules_lease_held.set(isHeld ? 1 : 0),
     groupEvaluated(streamId: string, group: RuleGroup, state: GroupState) {
       metrics.weir_rules_group_duration_seconds.observe(state.seconds);
-      for (const { health, lastError } of Object.values(state.rules)) {
+      // Not those of removed rules, whose alerts are kept to resolve them.
+      for (const key of ruleKeys(group.rules)) {
+        const { health, lastError } = state.rules[key]!;
         const outcome = health === 'ok' ? 'ok' : 'failed';
         metrics.weir_rules_evaluations_total.inc({ outcome });
         if (health === 'err') {
