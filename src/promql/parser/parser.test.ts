@@ -9,6 +9,7 @@ const printed: readonly (readonly [string, string])[] = [
   ['a+b*c', 'a + b * c'],
   ['-1 ^ 2', '-1 ^ 2'],
   ['a offset 5m + b', 'a offset 5m + b'],
+  ['offset offset 5m+sum(offset)', 'offset offset 5m + sum(offset)'],
   ['sum(a)without(b,"c.d")', 'sum without (b, "c.d") (a)'],
   ['a{b="c",d!~`e`}[5m]@1.5 offset -(1h)', 'a{b="c",d!~"e"}[5m] @ 1.500 offset -(1h)'],
   ['{"a.b",c="d"}', '{"a.b",c="d"}'],

@@ -129,7 +129,7 @@ function parseWord(reader: TokenReader): Expr {
 }
 
 /** Of those that cannot be the name of a metric. */
-const reservedWords = new Set(['bool', 'on', 'ignoring', 'group_left', 'group_right', 'offset']);
+const reservedWords = new Set(['bool', 'on', 'ignoring', 'group_left', 'group_right']);
 
 function isAggregation(name: string): name is AggregationOp {
   return (aggregationOps as readonly string[]).includes(name);
