@@ -65,6 +65,13 @@ groups:
     await page.getByText(/1 alert, of which 1 fired/).waitFor();
     await page.getByRole('list', { name: 'Alerts of the preview' }).waitFor();
     await assertAccessible(page, 'a preview');
+    const outdated = page.getByText('The rules have changed since this preview.');
+    await editor.getByText("condition: '> 10'").click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(' ');
+    await outdated.waitFor();
+    await page.keyboard.press('Backspace');
+    await outdated.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'service:shop severity:error' }).waitFor();
     await page.getByText('count of service:shop severity:error over 5m > 10').waitFor();
@@ -147,7 +154,9 @@ groups:
     const rows = page.getByRole('list', { name: 'Alerts over time' }).getByRole('listitem');
     await until(
       async () => {
+        const answered = page.waitForResponse('**/query_range');
         await page.getByRole('button', { name: 'Refresh' }).click();
+        await (await answered).finished();
         return rows.getByText('Blip').isVisible();
       },
       { what: 'the alert of ten minutes' },

@@ -35,11 +35,13 @@ export function RulePreview({ text, streamId, canRun }: RulePreviewProps) {
         step: `${stepMinutes.find((step) => spanMs / step < 1500 * 60_000) ?? 60}m`,
       };
       const answer = await dataOf(api.POST(path, { params: { path: { streamId } }, body }));
-      return { ...answer, fromMs: untilMs - spanMs, untilMs };
+      return { ...answer, fromMs: untilMs - spanMs, untilMs, of: { rules, streamId } };
     },
     () => undefined,
   );
   const { data } = preview;
+  const isOutdated =
+    data !== undefined && (data.of.rules !== text || data.of.streamId !== streamId);
   const failures = data?.groups.flatMap((group) => group.failures) ?? [];
   return (
     <Card>
@@ -60,6 +62,9 @@ export function RulePreview({ text, streamId, canRun }: RulePreviewProps) {
         <p>
           Which alerts these rules would have raised over stored data. Nothing is saved or sent.
         </p>
+      )}
+      {isOutdated && preview.error === null && (
+        <Notice tone="quiet">The rules have changed since this preview.</Notice>
       )}
       {failures.map(({ rule, evaluations, lastError }) => (
         <Notice key={rule} tone="warning">
