@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../model/errors.ts';
 import { type Binding, deliver, type Delivery, type DeliveryParts } from './deliver.ts';
-import { readAhead } from './read-ahead.ts';
+import { maxAheadBytes, readAhead } from './read-ahead.ts';
 
 /** Splits a connection into messages. */
 export interface FrameReader {
@@ -45,14 +45,16 @@ export async function serveFrames(
 ): Promise<void> {
   const reader = framing.open();
   const partial = parts.partials.open();
+  const pieces = new Pieces();
   const slow = createDeadline(messageTimeoutMs, () => {
     parts.events.connectionCut(listener, 'timeout');
     socket.destroy();
   });
   try {
     if (isGreeted === true) slow.start();
-    for await (const chunk of readAhead(socket, closing, parts.ahead.open())) {
-      const messages = reader.push(chunk);
+    for await (const piece of pieces.of(readAhead(socket, closing, parts.ahead.open()))) {
+      const messages = reader.push(piece);
+      pieces.adapt(messages.length);
       if (messages.length > 0) {
         slow.stop();
         await store(messages);
@@ -69,6 +71,32 @@ export async function serveFrames(
   } finally {
     slow.stop();
     partial.release();
+  }
+}
+
+/** A message takes a hundred bytes besides its own once it is split off. */
+const mostMessages = 5000;
+const firstPieceBytes = 64 * 1024;
+const leastPieceBytes = 4 * 1024;
+
+/** Divides what was read, so that short messages take little more memory than their bytes. */
+class Pieces {
+  #bytes = firstPieceBytes;
+
+  async *of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; ) {
+        const piece = chunk.subarray(at, at + this.#bytes);
+        at += piece.length;
+        yield piece;
+      }
+    }
+  }
+
+  /** @param messages in the last piece */
+  adapt(messages: number): void {
+    if (messages > mostMessages) this.#bytes = Math.max(leastPieceBytes, this.#bytes / 2);
+    else if (2 * messages <= mostMessages) this.#bytes = Math.min(maxAheadBytes, 2 * this.#bytes);
   }
 }
 
