@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytesField } from '../../../test/harness/proto-wire.ts';
-import { decode, label } from '../../../test/protocols/remote-write-request.ts';
+import { decode, decodeV2, label } from '../../../test/protocols/remote-write-request.ts';
 
 const emptySpan = Buffer.from([0x5a, 0]);
 const emptyLabel = Buffer.from([0x0a, 0]);
@@ -10,7 +10,7 @@ const seriesOf = (...fields: Buffer[]) =>
   bytesField(1, Buffer.concat([label('__name__', 'up'), ...fields]));
 
 /** Number of event loop turns while a body is decoded. */
-async function countTurns(body: Buffer): Promise<number> {
+async function countTurns(body: Buffer, decodeBody = decode): Promise<number> {
   let turns = 0;
   let isOver = false;
   const count = () => {
@@ -19,7 +19,7 @@ async function countTurns(body: Buffer): Promise<number> {
   };
   setImmediate(count);
   try {
-    await decode(body);
+    await decodeBody(body);
   } finally {
     isOver = true;
   }
@@ -35,6 +35,12 @@ for (const [name, field] of [
     assert.ok((await countTurns(seriesOf(...fields))) >= 32);
   });
 }
+
+test('decodes empty series of version 2 in slices', async () => {
+  const series = bytesField(5, Buffer.alloc(0));
+  const body = Buffer.alloc(40_000 * series.length, series);
+  assert.ok((await countTurns(body, (sent) => decodeV2(sent))) >= 9);
+});
 
 test('rejects a histogram of more than 256 KiB', async () => {
   const sizes = [256 * 1024, 256 * 1024 + 2];

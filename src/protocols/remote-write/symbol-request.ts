@@ -32,6 +32,8 @@ const v1MetadataTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as cons
 const maxTagBytes = 16;
 
 const pieceBytes = 256 * 1024;
+/** An empty series has two bytes but costs as much as so many. */
+const seriesCost = 64;
 export interface RequestV2Options {
   readonly labels: LabelLimits;
   /** Limit on the pieces together. */
@@ -67,10 +69,13 @@ export class RequestV2 {
   next(): { readonly piece: Buffer; readonly isLast: boolean } {
     const wire = this.#wire;
     const { length } = this.#body;
-    while (wire.at < length && this.#piece.length < pieceBytes) {
+    let cost = 0;
+    while (wire.at < length && this.#piece.length + cost < pieceBytes) {
       const tag = wire.tag(length);
-      if (tag === requestTag.series) this.#translateSeries(wire.lengthEnd(length));
-      else wire.skip(tag, length);
+      if (tag === requestTag.series) {
+        cost += seriesCost;
+        this.#translateSeries(wire.lengthEnd(length));
+      } else wire.skip(tag, length);
     }
     const piece = this.#piece.finish();
     this.#bytes += piece.length;
