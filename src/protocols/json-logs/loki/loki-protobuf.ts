@@ -22,19 +22,24 @@ const label = /\s*([^\s=,{}"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*(?:,|$
 
 /** More than the digits of an int64, in ns. */
 const timeBytes = 40;
+/** Of labels in JSON, by the bytes of their text: an escape has six for one. */
+const jsonFactor = 6;
+const emptyObjectBytes = 2;
 
 interface ProtobufStream {
   /** Of its message. */
   readonly start: number;
   readonly end: number;
-  /** A JSON object of labels. */
-  readonly labels: Buffer;
+  /** Their text; empty without any. */
+  readonly labels: TextRange;
 }
 
-/** A request with what its entries refer to behind it. */
+/** A request, and behind it the labels and the time of the entry that is being read. */
 export interface PushRequest {
   readonly bytes: Buffer;
   readonly streams: readonly ProtobufStream[];
+  /** Position of the labels. */
+  readonly labelsAt: number;
 }
 
 /**
@@ -44,6 +49,7 @@ export interface PushRequest {
 export function openPushRequest(body: Buffer, maxEvents: number): PushRequest {
   const wire = new ProtobufWire(body);
   const streams: ProtobufStream[] = [];
+  let longest = 0;
   while (wire.at < body.length) {
     const read = wire.tag(body.length);
     if (read !== tag.stream) {
@@ -55,22 +61,25 @@ export function openPushRequest(body: Buffer, maxEvents: number): PushRequest {
     const found = findLabels(wire, end);
     if (found === undefined) continue;
     if (streams.length >= maxEvents) throw tooManyEvents(maxEvents);
-    streams.push({ start, end, labels: Buffer.from(toJson(wire, found)) });
+    streams.push({ start, end, labels: found });
+    longest = Math.max(longest, found.end - found.start);
   }
-  const labels = streams.map((stream) => stream.labels);
-  return { bytes: Buffer.concat([body, ...labels, Buffer.alloc(timeBytes)]), streams };
+  if (longest > jsonFactor * maxLabelBytes) throw tooManyLabelBytes();
+  const addedBytes = jsonFactor * longest + emptyObjectBytes + timeBytes;
+  const bytes = Buffer.allocUnsafeSlow(body.length + addedBytes);
+  body.copy(bytes);
+  return { bytes, streams, labelsAt: body.length };
 }
 
 /** @yields the bytes of each entry with its labels. @throws AppError `malformed` */
 export function* eachProtobufEntry(
-  { bytes, streams }: PushRequest,
+  { bytes, streams, labelsAt }: PushRequest,
   entry: EntrySlots,
 ): Generator<number> {
   const wire = new ProtobufWire(bytes);
   const reader = new EntryMessage(wire, entry);
-  let labelsAt = bytes.length - timeBytes;
-  for (const { labels } of streams) labelsAt -= labels.length;
   for (const { start, end, labels } of streams) {
+    const labelBytes = bytes.write(toJson(wire, labels), labelsAt);
     for (wire.at = start; wire.at < end; ) {
       const read = wire.tag(end);
       if (read !== tag.entry) {
@@ -83,9 +92,8 @@ export function* eachProtobufEntry(
       entry.readLabels(labelsAt);
       reader.read(entryEnd);
       entry.finish();
-      yield labels.length + entryBytes + timeBytes;
+      yield labelBytes + entryBytes + timeBytes;
     }
-    labelsAt += labels.length;
   }
 }
 

@@ -163,6 +163,19 @@ test('both encodings have the same rows', async () => {
   );
 });
 
+test('each stream has its own labels, whatever their lengths', async () => {
+  const values = ['', 'short', '\u0001'.repeat(5000), 'é"\\\n', 'x'.repeat(30_000), ''];
+  const streams = values.map((value, n) => {
+    const labels = n === 0 ? {} : { [`name${n}`]: value, own: `${n}` };
+    return { labels, entries: [1n, 2n].map((at) => ({ time: at, line: `${n}` })) };
+  });
+  const rows = await rowsOf(lokiProtobuf(streams), protobuf);
+  assert.deepEqual(
+    rows.map(({ body, logAttributes }) => [body, Object.fromEntries(logAttributes as never)]),
+    streams.flatMap(({ labels }, n) => [1, 2].map(() => [`${n}`, labels])),
+  );
+});
+
 test('members of a request in JSON may have any order', async () => {
   const values = `[["${time}","x"]]`;
   const stream = `{"values":${values},"other":[1],"stream":{"app":"shop"}}`;
