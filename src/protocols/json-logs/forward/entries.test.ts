@@ -217,6 +217,19 @@ test('a record of too many elements is rejected alone', async () => {
   );
 });
 
+test('a record of too many members is rejected alone, of which all may have one name', async () => {
+  const members = Buffer.alloc(3 * 100_000, Buffer.concat([encode('a'), encode(1)]));
+  const entryOf = (...values: Buffer[]) => Buffer.concat([Buffer.of(0x92, 0), ...values]);
+  const large = entryOf(Buffer.from([0xdf, 0, 1, 0x86, 0xa1]), members, encode('a'), encode(1));
+  const small = entryOf(encode({ message: 'x' }));
+  const list = Buffer.concat([Buffer.of(0x92), encode('app'), Buffer.of(0x92), large, small]);
+  const events = await eventsOf(list);
+  assert.deepEqual(
+    events.map(({ message }) => message),
+    ['x'],
+  );
+});
+
 test('keys that are maps become texts, unless their escapes grow without end', async () => {
   const nested = (depth: number) => {
     const keys = [Buffer.alloc(depth, 0x81), encode('"'), Buffer.alloc(depth, 1)];

@@ -34,6 +34,8 @@ export class RecordSlots {
   #name: Buffer;
   #nameStart = 0;
   #nameEnd = 0;
+  /** Of the record and its objects. */
+  #members = 0;
 
   constructor(message: Buffer, slots: EventSlots, maxDepth: number) {
     this.bytes = Buffer.allocUnsafeSlow(message.length + fieldKeys.length * scalarBytes);
@@ -53,19 +55,20 @@ export class RecordSlots {
     const slots = this.#slots;
     slots.clear();
     this.#json.clear();
+    this.#members = 0;
     slots.labels.give(slots.labels.add(tagKey, 0, tagKey.length, labelOrigin.topLevel), tag);
     this.#readTime(timeAt);
     const head = headAt(this.#message, at, this.#head);
     if (head.kind !== 'map') throw malformed(at, 'a record must be a map');
-    let next = head.end;
-    for (let left = head.size; left > 0; left -= 1) {
-      next = this.#readName(next);
-      next = this.#readValue(this.#name, this.#nameStart, this.#nameEnd, { at: next, level: 1 });
-    }
+    const next = this.#readMembers(head.end, head.size, (valueAt) =>
+      this.#readValue(this.#name, this.#nameStart, this.#nameEnd, { at: valueAt, level: 1 }),
+    );
+    slots.addedBytes += tag.length + addedLabelBytes;
+    if (this.#members > maxElements) slots.fault = tooManyElements;
+    if (slots.fault !== '') return next;
     // What may be stored as a whole is never rejected for a field.
     slots.set(field.whole, slotKind.other, at, at);
     if (!slots.isString(chooseMessage(slots))) slots.giveMessage(this.#json.of(at, 0));
-    slots.addedBytes += tag.length + addedLabelBytes;
     if (this.#json.hasTooManyElements) slots.fault = tooManyElements;
     return next;
   }
@@ -126,18 +129,15 @@ export class RecordSlots {
   /** Reads the map of the head, whose members have its name before their own. */
   #readNested(prefix: Buffer, level: number): number {
     const { size, end } = this.#head;
-    let at = end;
-    for (let left = size; left > 0; left -= 1) {
-      at = this.#readName(at);
+    return this.#readMembers(end, size, (at) => {
       const bytes = prefix.length + 1 + this.#nameEnd - this.#nameStart;
       const name = Buffer.allocUnsafe(bytes);
       const dotAt = prefix.copy(name);
       name[dotAt] = dot;
       this.#name.copy(name, dotAt + 1, this.#nameStart, this.#nameEnd);
       this.#slots.addedBytes += bytes;
-      at = this.#readValue(name, 0, bytes, { at, level: level + 1 });
-    }
-    return at;
+      return this.#readValue(name, 0, bytes, { at, level: level + 1 });
+    });
   }
 
   /** The last of repeated `labels` counts, as for other names. */
@@ -145,11 +145,27 @@ export class RecordSlots {
     const { size, end } = this.#head;
     this.#slots.labels.dropLabelsObject();
     this.#slots.kind[field.labels] = slotKind.absent;
-    let at = end;
-    for (let left = size; left > 0; left -= 1) {
-      at = this.#readName(at);
+    return this.#readMembers(end, size, (at) => {
       const place = { at, level: 1, origin: labelOrigin.labelsObject };
-      at = this.#readLabel(this.#name, this.#nameStart, this.#nameEnd, place);
+      return this.#readLabel(this.#name, this.#nameStart, this.#nameEnd, place);
+    });
+  }
+
+  /**
+   * Sets the name of each member and reads its value.
+   * @returns the position after the last one
+   */
+  #readMembers(first: number, count: number, read: (at: number) => number): number {
+    let at = first;
+    for (let left = count; left > 0; left -= 1) {
+      this.#members += 1;
+      if (this.#members > maxElements) {
+        for (let skipped = 2 * left; skipped > 0; skipped -= 1) {
+          at = skipValue(this.#message, at, this.#head);
+        }
+        return at;
+      }
+      at = read(this.#readName(at));
     }
     return at;
   }
