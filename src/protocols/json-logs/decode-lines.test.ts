@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { countTurns } from '../../../test/harness/count-turns.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
@@ -198,6 +199,11 @@ suite('logfmt', () => {
     assert.equal(row!.body, 'level=info a=1');
     assert.equal(row!.severityText, 'INFO');
   });
+});
+
+test('other requests have a turn between lines that are not JSON', async () => {
+  const body = `${'{"a":\n'.repeat(1000)}{"message":"last"}`;
+  assert.ok((await countTurns(() => decode(body, 'json'))) > 10);
 });
 
 test('answers 202 to senders that ask for it', async () => {

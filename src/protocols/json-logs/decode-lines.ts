@@ -8,7 +8,7 @@ import { createSlicedDecoder, sliceBytes, type Slices } from '../../codec/sliced
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
-import { EventBatch, EventWorkspace } from './event-batch.ts';
+import { brokenEventCost, EventBatch, EventWorkspace } from './event-batch.ts';
 import {
   type EventSource,
   type OpenSource,
@@ -73,6 +73,8 @@ class LinesDecoding {
   /** Line of the request, from 1, that begins at `#lineAt` of the piece. */
   #line = 1;
   #lineAt = 0;
+  /** Where other requests have a turn. */
+  #sliceEnd = 0;
 
   constructor(
     openSource: (piece: Buffer) => EventSource,
@@ -89,11 +91,11 @@ class LinesDecoding {
     for (const piece of pieces) {
       if (this.#piece.length > 0) yield;
       this.#open(piece);
-      let sliceEnd = sliceBytes;
+      this.#sliceEnd = sliceBytes;
       for (this.#skipSeparators(); this.#at < piece.length; this.#skipSeparators()) {
-        if (this.#at >= sliceEnd) {
+        if (this.#at >= this.#sliceEnd) {
           yield;
-          sliceEnd = this.#at + sliceBytes;
+          this.#sliceEnd = this.#at + sliceBytes;
         }
         this.#readEvent();
       }
@@ -128,6 +130,7 @@ class LinesDecoding {
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'malformed') throw error;
       this.#reject(start, notJson, error.message);
+      this.#sliceEnd -= brokenEventCost;
       const end = this.#piece.indexOf(newline, start);
       this.#at = end < 0 ? this.#piece.length : end;
     }

@@ -11,6 +11,9 @@ import { EventRowWriter } from './event-row.ts';
 const unreadableTime = 'unreadable time: stored with the time of receipt';
 const brokenText = 'text that is not valid UTF-8: repaired';
 
+/** Of an event that is no JSON, in bytes that take as long to read: each error has a stack. */
+export const brokenEventCost = 8 * 1024;
+
 /** Memory of a decoder of events, reused from body to body. */
 export class EventWorkspace {
   readonly slots = new EventSlots();

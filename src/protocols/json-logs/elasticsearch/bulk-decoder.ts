@@ -8,7 +8,7 @@ import { openBrace } from '../../../codec/json-scanner.ts';
 import { createSlicedDecoder, sliceBytes, type Slices } from '../../../codec/sliced-decoder.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type { DecodeLimits } from '../../../model/protocol.ts';
-import { EventBatch, EventWorkspace } from '../event-batch.ts';
+import { brokenEventCost, EventBatch, EventWorkspace } from '../event-batch.ts';
 import type { EventSlots } from '../event-fields.ts';
 import { documents, EventReader } from '../event-reader.ts';
 import { findFault } from '../event-row.ts';
@@ -49,6 +49,8 @@ class BulkDecoding {
   readonly #batch: EventBatch;
   readonly #items: string[] = [];
   #at = 0;
+  /** Where other requests have a turn. */
+  #sliceEnd = 0;
   #line = 1;
   /** The last action and its range: senders repeat it with each document. */
   #action: BulkAction | undefined;
@@ -71,10 +73,11 @@ class BulkDecoding {
   }
 
   *decode(): Slices<Batch> {
-    for (let sliceEnd = sliceBytes; this.#at < this.#body.length; ) {
-      if (this.#at >= sliceEnd) {
+    this.#sliceEnd = sliceBytes;
+    while (this.#at < this.#body.length) {
+      if (this.#at >= this.#sliceEnd) {
         yield;
-        sliceEnd = this.#at + sliceBytes;
+        this.#sliceEnd = this.#at + sliceBytes;
       }
       const end = this.#endOfLine(this.#at);
       const start = this.#skipBlanks(this.#at, end);
@@ -155,6 +158,7 @@ class BulkDecoding {
       }
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
+      this.#sliceEnd -= brokenEventCost;
       return { reason: 'not JSON', detail: error.message };
     }
     const fault = findFault(this.#slots);

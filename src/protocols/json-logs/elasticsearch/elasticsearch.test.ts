@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { configSchema } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
+import { countTurns } from '../../../../test/harness/count-turns.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { createElasticsearch } from './elasticsearch.ts';
 
@@ -197,6 +198,10 @@ test('blank lines take time linear in their number', async () => {
     // Quadratic time would be minutes.
     assert.ok(process.cpuUsage(startedAt).user < 5e6);
   }
+});
+
+test('other requests have a turn between documents that are not JSON', async () => {
+  assert.ok((await countTurns(() => decode('{"create":{}}\n{"a":\n'.repeat(1000)))) > 10);
 });
 
 test('an answer without errors says so', async () => {
