@@ -91,6 +91,27 @@ export class MetricWriter {
     for (const text of [name, type, unit, help]) rows.text(text);
   }
 
+  mark(): MetricMark {
+    const { histograms, exemplars } = this.#tuples;
+    return {
+      samples: this.#samples,
+      histograms: histograms.count,
+      histogramBytes: histograms.rows.length,
+      exemplars: exemplars.count,
+      exemplarBytes: exemplars.rows.length,
+    };
+  }
+
+  /** Drops the records since `mark`, but not series, which others may have from then on. */
+  rewind(to: MetricMark): void {
+    const { histograms, exemplars } = this.#tuples;
+    this.#samples = to.samples;
+    histograms.count = to.histograms;
+    histograms.rows.rewind(to.histogramBytes);
+    exemplars.count = to.exemplars;
+    exemplars.rows.rewind(to.exemplarBytes);
+  }
+
   /** Returns the payload and clears the writer. */
   finish(): Uint8Array {
     const sections = metricSections.map((section) =>
@@ -166,6 +187,15 @@ export class MetricWriter {
     const { count, rows } = this.#tuples[section];
     return count === 0 ? [] : [encodeVarint(count), rows.finish()];
   }
+}
+
+/** A place among the records of a writer. */
+interface MetricMark {
+  readonly samples: number;
+  readonly histograms: number;
+  readonly histogramBytes: number;
+  readonly exemplars: number;
+  readonly exemplarBytes: number;
 }
 
 type TupleSection = Exclude<MetricSection, 'samples'>;

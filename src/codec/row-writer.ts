@@ -99,6 +99,11 @@ export class RowWriter {
     return rows;
   }
 
+  /** Drops what was written since the writer had this length. */
+  rewind(length: number): void {
+    this.#length = length;
+  }
+
   /** Clears the writer and releases a large buffer. */
   clear(): void {
     this.#length = 0;

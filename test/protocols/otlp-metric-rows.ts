@@ -19,7 +19,7 @@ export interface OtlpMetrics {
 }
 
 /** A decoder with running totals of its own. */
-export function openOtlpMetrics(settings: Settings = {}): OtlpMetrics {
+export function openOtlpMetrics(settings: Settings = {}, series = blankSeriesView): OtlpMetrics {
   const protocols = createOtlpMetrics(configSchema.parse({ metrics: settings }));
   const decodeBody = async (body: Buffer, encoding: Encoding) => {
     const protocol: Protocol = protocols[encoding === 'grpc' ? 1 : 0];
@@ -30,7 +30,7 @@ export function openOtlpMetrics(settings: Settings = {}): OtlpMetrics {
       parameters: new Map<string, string>(),
       coding: 'identity',
     } as const;
-    const context = { limits: protocol.limits, nowMs, series: blankSeriesView };
+    const context = { limits: protocol.limits, nowMs, series };
     return protocol.decode(body, format, context);
   };
   return {

@@ -16,7 +16,9 @@ import {
   temporality,
 } from '../../../../test/protocols/otlp-metrics.ts';
 import { readMetricRows } from '../../../../test/protocols/read-metric-rows.ts';
+import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
 import { AppError } from '../../../model/errors.ts';
+import { seriesState } from '../../../model/series-view.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const nanos = (seconds: number) => String(BigInt(nowMs + 1000 * seconds) * 1_000_000n);
@@ -92,6 +94,30 @@ test('stores an explicit histogram as cumulative buckets with exemplars', async 
   assert.deepEqual(exemplars[0]?.labels, [['trace_id', traceId]]);
   const bucket = series.find(({ id }) => id === exemplars[0]?.id);
   assert.ok(bucket?.labels.some(([name, value]) => name === 'le' && value === '2.5'));
+});
+
+test('stores nothing of a point that exceeds the limit of series', async () => {
+  const point = {
+    count: '6',
+    sum: 8.5,
+    bucketCounts: ['1', '2', '3'],
+    explicitBounds: [1, 2.5],
+    exemplars: [{ asDouble: 0.5, timeUnixNano: nanos(8), traceId }],
+  };
+  const request = requestOf([
+    histogram(point, temporality.cumulative),
+    { name: 'temp', gauge: { dataPoints: [at(1, 21.5)] } },
+  ]);
+  for (let room = 0; room < 5; room += 1) {
+    let seen = 0;
+    // The gauge is the last of them.
+    const look = () => (seen++ < room || seen === room + 2 ? seriesState.new : seriesState.refused);
+    const view = { ...blankSeriesView, look };
+    const batch = await openOtlpMetrics({}, view).decode(request);
+    assert.deepEqual(valuesOf(batch), { temp: 21.5 }, `room for ${room}`);
+    assert.equal(batch.rejectedCount, 1);
+    assert.deepEqual(readMetricRows(batch.payload).exemplars, []);
+  }
 });
 
 test('labels an exemplar with its ids and, in 128 characters, its attributes', async () => {

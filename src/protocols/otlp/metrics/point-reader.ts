@@ -155,7 +155,12 @@ export class PointReader {
     });
     const exemplars = metric.kind === 'gauge' ? [] : this.#readExemplars(point);
     this.#cost += rowCost * (point.buckets + point.exemplars.length);
-    return this.#rows.write(point, metric, exemplars);
+    const { writer } = this.#parts;
+    const mark = writer.mark();
+    const refused = this.#rows.write(point, metric, exemplars);
+    // At the limit of series some of its samples may have been accepted.
+    if (refused !== undefined) writer.rewind(mark);
+    return refused;
   }
 
   #readExemplars({ exemplars: ranges, timeMs }: DataPoint): PointExemplar[] {

@@ -70,7 +70,7 @@ export class PointRows {
   /**
    * @param point opened in the `PointSeries`
    * @param exemplars in the order sent
-   * @returns undefined if it was written
+   * @returns undefined if it was written; parts of it may have been before a fault
    */
   write(
     point: DataPoint,
