@@ -60,6 +60,20 @@ suite('exploring logs', { skip }, () => {
     await total(page, `${orders} logs`);
   });
 
+  test('a refresh reads the list again, also within a bar and for fixed times', async () => {
+    const day = new Date().toISOString().slice(0, 10);
+    for (const range of ['range=30d', `from=${day}T00:00:00.000Z&until=${day}T23:59:59.999Z`]) {
+      await go(`?query=order&${range}`);
+      await page
+        .getByText(/^\d+ logs$/)
+        .first()
+        .waitFor();
+      const isList = (url: string) => new URL(url).pathname === '/api/v1/logs';
+      const asked = page.waitForRequest((request) => isList(request.url()), { timeout: 10_000 });
+      await Promise.all([asked, page.keyboard.press('r')]);
+    }
+  });
+
   test('Enter runs the query, Escape leaves the box', async () => {
     await go('');
     await total(page, '60 logs');

@@ -205,10 +205,8 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
               streamNames={streamNames}
               logs={
                 <Results
-                  // An absolute range is refreshed only by live mode.
-                  key={query.range.kind === 'absolute' ? run.refreshes : 0}
                   query={query}
-                  bounds={run.bounds}
+                  run={run}
                   counted={overview.bounds}
                   onChange={actions.onChange}
                   onFilter={actions.onFilter}

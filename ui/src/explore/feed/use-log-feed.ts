@@ -4,6 +4,7 @@ import type { Api } from '../../api/client.ts';
 import type { LogPage } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
 import { type ApiFilters, type ExploreQuery, type TimeBounds, toApiFilters } from '../query.ts';
+import type { Run } from '../use-run.ts';
 import { type FeedState, LogFeed, type LogSource } from './log-feed.ts';
 
 export interface FeedOfQuery {
@@ -11,10 +12,11 @@ export interface FeedOfQuery {
   readonly state: FeedState;
 }
 
-export function useLogFeed(query: ExploreQuery, bounds: TimeBounds): FeedOfQuery {
+export function useLogFeed(query: ExploreQuery, { bounds, refreshes }: Run): FeedOfQuery {
   const { api } = useApp();
   const { isLive, isOldestFirst } = query;
-  const run = JSON.stringify([toApiFilters(query), bounds]);
+  // The same times may have new logs at each refresh: a relative range ends with a whole bar.
+  const run = JSON.stringify([toApiFilters(query), bounds, refreshes]);
   const previous = useRef<LogFeed>(undefined);
   const feed = useMemo(() => {
     const [filters, ofRun] = JSON.parse(run) as [ApiFilters, TimeBounds];

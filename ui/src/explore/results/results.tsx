@@ -6,6 +6,7 @@ import { toVisibleText } from '../../parts/text/visible-text.ts';
 import { fieldTitle } from '../log/log-fields.ts';
 import type { ExploreQuery, TimeBounds } from '../query.ts';
 import type { Filter } from '../terms.ts';
+import type { Run } from '../use-run.ts';
 import { ContextSheet } from '../log/context-sheet.tsx';
 import { LinkedLog } from '../log/linked-log.tsx';
 import { ListEnd } from './list-end.tsx';
@@ -26,17 +27,16 @@ import { useOpenedLog, useResultsKeys } from './use-results.ts';
 
 export interface ResultsProps {
   readonly query: ExploreQuery;
-  /** Times of this run. */
-  readonly bounds: TimeBounds;
+  readonly run: Run;
   /** Times of the counts: live mode moves them. */
   readonly counted: TimeBounds;
   readonly onChange: (change: Partial<ExploreQuery>) => void;
   readonly onFilter: (filter: Filter) => void;
 }
 
-export function Results({ query, bounds, counted, onChange, onFilter }: ResultsProps) {
+export function Results({ query, run, counted, onChange, onFilter }: ResultsProps) {
   const { timeZone } = usePreferences();
-  const { feed, state } = useLogFeed(query, bounds);
+  const { feed, state } = useLogFeed(query, run);
   const { sort } = query;
   const rows = useMemo(() => sortLogs(state.rows, sort), [state.rows, sort]);
   const grid = useRef<LogGridHandle>(null);
@@ -86,7 +86,7 @@ export function Results({ query, bounds, counted, onChange, onFilter }: ResultsP
             selection={selection}
             actions={actions}
             query={query}
-            bounds={bounds}
+            bounds={run.bounds}
             onChange={onChange}
           />
         )}
@@ -105,7 +105,8 @@ export function Results({ query, bounds, counted, onChange, onFilter }: ResultsP
   );
 }
 
-interface ResultGridProps extends Pick<ResultsProps, 'query' | 'bounds' | 'onChange'> {
+interface ResultGridProps extends Pick<ResultsProps, 'query' | 'onChange'> {
+  readonly bounds: TimeBounds;
   /** In the order shown. */
   readonly rows: readonly Log[];
   readonly feed: LogFeed;
