@@ -36,12 +36,14 @@ interface Known {
   /** In all logs of the baseline, whatever its sample has. */
   readonly stored?: number;
   readonly isWanted?: (count: number) => boolean;
+  /** Of the rule. */
+  readonly query?: string;
 }
 
 async function find(
   found: MessagesResult,
   known: MessagesResult,
-  { stored = 0, isWanted = () => true }: Known = {},
+  { stored = 0, isWanted = () => true, query = 'severity>=error' }: Known = {},
 ) {
   const plans: HistogramPlan[] = [];
   const samples = await findNewPatterns(
@@ -58,7 +60,7 @@ async function find(
     context,
     {
       rule: {
-        query: 'severity>=error',
+        query,
         stat: 'new_patterns',
         by: '',
         windowMs,
@@ -83,12 +85,21 @@ suite('new patterns', () => {
     assert.deepEqual(labels, { pattern: 'disk <number> failed' });
     assert.equal(value, 2);
     assert.equal(annotations?.['sample_log'], 'disk 4 failed');
-    assert.match(annotations['logs_query'] ?? '', /^\(severity>=error\) /);
+    assert.match(annotations['logs_query'] ?? '', /^severity:>=error /);
     assert.deepEqual(ranges, [
       [995, 1000],
       [935, 995],
       [935, 995],
     ]);
+  });
+
+  test('are found beside a query that ends with a parenthesis or a backslash', async () => {
+    for (const query of ['main(', 'C:\\', 'a OR b(']) {
+      const { samples } = await find(sampleOf({ 'lease lost': 9 }), sampleOf({ 'disk 4': 1 }), {
+        query,
+      });
+      assert.equal(samples.length, 1, query);
+    }
   });
 
   test('are not those that only the sample of the baseline lacks', async () => {

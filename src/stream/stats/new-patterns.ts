@@ -9,6 +9,7 @@ import type { Alert, LogsRuleQuery, RuleSample } from '../../model/rules.ts';
 import type { MessagesResult } from '../../model/sample-plan.ts';
 import { describe } from '../../patterns/describe.ts';
 import { mineTemplates } from '../../patterns/mine.ts';
+import { joinQueries } from '../../query/join.ts';
 import { planSample } from '../plan.ts';
 
 export interface PatternStore {
@@ -57,7 +58,7 @@ export async function findNewPatterns(
   const known = await store.messages(toBaseline(query));
   const samples = new Map<string, RuleSample>();
   for (const one of await unknownPatterns(found, known)) {
-    const asked = query.trim() === '' ? one.query : `(${query}) ${one.query}`;
+    const asked = joinQueries([query, one.query]);
     if (samples.has(one.text) || !isWanted(one.count)) continue;
     if (known.total > 0 && (await count(toBaseline(asked))) > 0) continue;
     const { text, sample } = one;

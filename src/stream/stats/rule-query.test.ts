@@ -182,6 +182,15 @@ test('finds the logs of a group, whatever its keys and values', async () => {
   ]);
 });
 
+test('finds the logs of a group beside a query that ends with a parenthesis', async () => {
+  const { plans, samplesOf } = openSamples();
+  const rule = { ...counting, query: 'main(', by: 'service' };
+  await samplesOf(owner, rule, { labels: { service: 'shop' }, annotations: {} }, originMs);
+  const { equal, search } = plans[0]!.filter;
+  assert.deepEqual([...equal], [['serviceName', ['shop']]]);
+  assert.deepEqual(search, [{ text: 'main(', exclude: false }]);
+});
+
 test('finds the logs of a group whose labels the rule replaced', async () => {
   const { plans, samplesOf } = openSamples();
   const labels = { service: 'shop team', label_id: '7' };

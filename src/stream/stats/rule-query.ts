@@ -14,6 +14,7 @@ import type { QueryTimes } from '../../promql/evaluation.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { parseQuery } from '../../std/parse-query.ts';
 import { toGroupField } from '../../query/fields.ts';
+import { joinQueries } from '../../query/join.ts';
 import { printGroup } from '../../query/print.ts';
 import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
@@ -155,13 +156,13 @@ export function createRuleSamples(parts: RuleSamplesParts) {
       printGroup(toGroupField(field)!, labels[names[at]!] ?? ''),
     );
     const asked = logsQueryOf(alert.annotations) ?? query;
-    const terms = [...(asked.trim() === '' ? [] : [`(${asked})`]), ...values];
+    const terms = joinQueries([asked, ...values]);
     const search = new URLSearchParams({
       sinceTime: toIso(atMs - 2 * windowMs),
       untilTime: toIso(atMs),
       limit: String(maxSamples),
       streamId,
-      ...(terms.length > 0 && { query: terms.join(' ') }),
+      ...(terms !== '' && { query: terms }),
     });
     const context = await readContext(parts, accountId);
     return parts.store.list(planList(context, parseQuery(listQuery, search), 0n));

@@ -7,7 +7,7 @@ import {
   toStoredValue,
 } from '../../../src/model/log-fields.ts';
 import { toKey, toTarget } from '../../../src/query/fields.ts';
-import { parseLogQuery, type Query, QueryError } from '../../../src/query/parse.ts';
+import { negated, parseLogQuery, type Query, QueryError } from '../../../src/query/parse.ts';
 import { printQuery } from '../../../src/query/print.ts';
 import type { TextFault } from '../parts/editor/text-fault.ts';
 
@@ -70,7 +70,7 @@ export function withoutFilter(text: string, { field, value }: Filter): string {
 export function withCondition(text: string, added: string, isExcluded: boolean): string {
   const parsed = parse(added);
   if (parsed === undefined || parsed instanceof QueryError) return text;
-  const query: Query = isExcluded ? { kind: 'not', item: parsed } : parsed;
+  const query = isExcluded ? negated(parsed) : parsed;
   return printTerms([...termsOf(text), { query, filters: [] }]);
 }
 
@@ -89,8 +89,8 @@ export function withoutField(text: string, field: string): string {
 }
 
 export function inverted({ query }: Term): Term {
-  const negated: Query = query.kind === 'not' ? query.item : { kind: 'not', item: query };
-  return { query: negated, filters: filtersOf(negated) ?? [] };
+  const opposite = negated(query);
+  return { query: opposite, filters: filtersOf(opposite) ?? [] };
 }
 
 export function toTerm(filters: readonly Filter[]): Term {

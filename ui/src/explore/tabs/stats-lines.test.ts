@@ -39,6 +39,14 @@ test('rows become a line for each group', () => {
 test('a baseline is as long as the range', () => {
   assert.deepEqual(baselineOf('before', hour, 'a'), {});
   assert.deepEqual(baselineOf('others', hour, 'a OR b'), { baselineQuery: '-(a OR b)' });
+  // In parentheses the word would take the closing one.
+  for (const [query, others] of [
+    ['main(', '-"main("'],
+    ['C:\\', '-C:"\\\\"'],
+    ['-timeout', 'timeout'],
+  ] as const) {
+    assert.deepEqual(baselineOf('others', hour, query), { baselineQuery: others });
+  }
   assert.deepEqual(baselineOf('day', hour, undefined), {
     baselineFrom: '2026-03-31T08:00:00.000Z',
     baselineTo: '2026-03-31T09:00:00.000Z',
