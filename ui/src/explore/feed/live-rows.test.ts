@@ -51,6 +51,31 @@ test('keeps the newest logs and counts the dropped ones', () => {
   assert.equal(shown(release(live, 3)), '8 7 6');
 });
 
+test('says that rows were dropped', () => {
+  const full = appendListed(noLiveRows, logs('3', '2', '1'), 3);
+  assert.equal(full.isCut, false);
+  assert.equal(appendListed(full, logs('0'), 3).isCut, true);
+  assert.equal(release(arrive(full, logs('4'), holding), 3).isCut, true);
+  assert.equal(arrive(full, logs('4'), { ...following, maxRows: 3 }).isCut, true);
+});
+
+test('keeps less logs of much text', () => {
+  const long = (...ids: string[]) =>
+    logs(...ids).map((log, at) => ({
+      ...log,
+      ...(at % 2 === 0 ? { message: text } : { labels: { text } }),
+    }));
+  const text = 'x'.repeat(30_000_000);
+  const live = arrive(appendListed(noLiveRows, long('2', '1')), long('3', '4'), holding);
+  assert.equal(shown(live), '2 1');
+  const released = release(live);
+  assert.deepEqual([shown(released), released.isCut], ['4 3 2', true]);
+  const held = arrive(live, long('5', '6'), holding);
+  assert.deepEqual([held.held.length, held.forgotten], [3, 1]);
+  const whole = logs('9').map((log) => ({ ...log, message: 'x'.repeat(100_000_001) }));
+  assert.equal(shown(arrive(noLiveRows, whole, following)), '9');
+});
+
 test('shows every log once, in any arrival order', () => {
   const step = fc.record({ ids: fc.array(fc.nat(30)), isHolding: fc.boolean() });
   fc.assert(
@@ -68,7 +93,7 @@ test('shows every log once, in any arrival order', () => {
 });
 
 function logs(...ids: string[]): Log[] {
-  return ids.map((logId) => ({ logId }) as Log);
+  return ids.map((logId) => ({ logId, message: '', labels: {} }) as unknown as Log);
 }
 
 function shown({ rows }: LiveRows): string {

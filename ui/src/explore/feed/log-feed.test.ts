@@ -99,6 +99,22 @@ test('keeps its rows, including held ones, when live mode ends', async () => {
   end();
 });
 
+test('loads no page below rows that were dropped for held ones', async () => {
+  for (const leave of ['resume', 'stop']) {
+    const { feed, source, asked, end } = await started({ stored: 900, isLive: true });
+    feed.pause();
+    source.arrive(...Array.from({ length: 9_900 }, (_, index) => log(900 + index)));
+    await until(feed, ({ heldCount }) => heldCount === 9_900);
+    if (leave === 'resume') feed.resume();
+    feed.setLive({ isLive: false });
+    assert.deepEqual(ids(feed.current()), idsBelow(10_800).slice(0, 10_000));
+    assert.equal(feed.current().phase, 'full');
+    feed.loadMore();
+    assert.equal(asked.length, 1);
+    end();
+  }
+});
+
 test('lists stored logs when the tail is refused, and reports the reason', async () => {
   const source = new Source(10);
   source.refusal = new ApiProblem(403, { detail: 'no scope' });
@@ -191,7 +207,7 @@ function until(feed: LogFeed, isSo: (state: FeedState) => boolean): Promise<void
 }
 
 function log(index: number): Log {
-  return { logId: idOf(index), timestamp: '', message: '' } as Log;
+  return { logId: idOf(index), timestamp: '', message: '', labels: {} } as unknown as Log;
 }
 
 function idOf(index: number): string {

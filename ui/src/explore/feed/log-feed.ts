@@ -114,8 +114,7 @@ export class LogFeed {
     this.#tail?.abort();
     this.#tail = undefined;
     this.#takeBatch();
-    this.#live = release(this.#live);
-    this.#change({ connection: 'off', isPaused: false });
+    this.#release({ connection: 'off', isPaused: false });
   }
 
   /** Restarts with the first page. */
@@ -140,18 +139,27 @@ export class LogFeed {
 
   /** Releases held logs and follows again. */
   readonly resume = (): void => {
-    this.#live = release(this.#live);
-    this.#change({ isPaused: false, dropped: undefined });
+    this.#release({ isPaused: false, dropped: undefined });
   };
 
   /** Holds new logs while the reader has scrolled down; `resume` releases them. */
   readonly setReading = (isReading: boolean): void => {
     if (this.#isReading === isReading) return;
     this.#isReading = isReading;
-    if (isReading || this.#state.isPaused) return;
-    this.#live = release(this.#live);
-    this.#change({});
+    if (!isReading && !this.#state.isPaused) this.#release({});
   };
+
+  #release(change: Partial<FeedState>): void {
+    this.#live = release(this.#live);
+    this.#change({ ...change, ...this.#endIfFull() });
+  }
+
+  /** The next page would begin below the rows that were dropped. */
+  #endIfFull(): Partial<FeedState> {
+    if (!this.#isFull) return {};
+    this.#page?.abort();
+    return { phase: 'full', isStale: false };
+  }
 
   async #follow(signal: AbortSignal): Promise<void> {
     for await (const news of followTail(this.#source.openTail, signal)) {
@@ -192,8 +200,7 @@ export class LogFeed {
     const isHolding = this.#state.isPaused || this.#isReading;
     this.#live = arrive(this.#live, this.#arrived, { isHolding });
     this.#arrived = [];
-    const isFull = this.#live.rows.length >= this.#maxRows;
-    this.#change(isFull ? { phase: 'full' } : {});
+    this.#change(this.#endIfFull());
   }
 
   async #loadFirst(): Promise<void> {
@@ -216,6 +223,7 @@ export class LogFeed {
       const { logs, cursor: end, scannedRows } = await this.#source.list(request);
       if (signal.aborted) return;
       this.#takeBatch();
+      if (signal.aborted) return;
       this.#live = appendListed(this.#live, logs, this.#maxRows);
       this.#cursor = end;
       this.#nextLimit = limitAfter(logs);
@@ -228,13 +236,18 @@ export class LogFeed {
     }
   }
 
+  get #isFull(): boolean {
+    return this.#live.isCut || this.#live.rows.length >= this.#maxRows;
+  }
+
   get #maxRows(): number {
     return this.#tail === undefined ? maxListedRows : maxLiveRows;
   }
 
   #phaseAfter(logs: readonly Log[], limit: number): FeedState['phase'] {
+    if (this.#live.isCut) return 'full';
     if (logs.length < limit) return 'complete';
-    return this.#live.rows.length >= this.#maxRows ? 'full' : 'ready';
+    return this.#isFull ? 'full' : 'ready';
   }
 
   #change(change: Partial<FeedState>): void {
