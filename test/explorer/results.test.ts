@@ -233,6 +233,33 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await sheet.waitFor({ state: 'detached' });
   });
 
+  test('a late page of another context is not shown', async () => {
+    await begin();
+    await rowOf(page, 'event 015').click();
+    await page.getByRole('button', { name: 'In context' }).click();
+    const sheet = page.getByRole('dialog', { name: 'In context' });
+    await sheet.getByRole('row', { name: 'event 016' }).waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const isPage = (url: URL) => url.pathname === '/api/v1/logs' && url.searchParams.has('cursor');
+    await page.route(isPage, async (route) => {
+      await released;
+      await route.continue();
+    });
+    const answered = page.waitForResponse((response) => isPage(new URL(response.url())));
+    await sheet.getByRole('button', { name: 'Load older' }).click();
+    await sheet.getByRole('button', { name: 'Same host: node-0' }).click();
+    await sheet.getByRole('row', { name: 'event 016' }).waitFor({ state: 'detached' });
+    const rowCount = () => sheet.getByRole('grid').getAttribute('aria-rowcount');
+    const own = await rowCount();
+    release();
+    await (await answered).finished();
+    await page.unroute(isPage);
+    await sheet.getByRole('button', { name: 'Load older' }).waitFor();
+    assert.equal(await rowCount(), own);
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+  });
+
   test('opens a linked log that is not in the list', async () => {
     await begin();
     await rowOf(page, 'event 005').click();

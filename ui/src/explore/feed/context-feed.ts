@@ -48,14 +48,15 @@ export function useContextLogs(log: Log, same: readonly Same[]): Context {
     return () => controller.abort();
   }, [api, log, same, attempt]);
 
+  // A page beyond logs that have been replaced meanwhile is not of the logs shown.
   const loadMore = useCallback(
     async (direction: 'newer' | 'older') => {
       setState((before) => ({ ...before, isLoading: true, error: undefined }));
       try {
         const more = await loadBeyond(api, state.logs, { log, same, direction });
-        setState((before) => extend(before, more, direction));
+        setState((now) => (now.logs === state.logs ? extend(now, more, direction) : now));
       } catch (error) {
-        setState((before) => ({ ...before, isLoading: false, error }));
+        setState((now) => (now.logs === state.logs ? { ...now, isLoading: false, error } : now));
       }
     },
     [api, log, same, state.logs],
