@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { changePreferences, usePreferences } from '../../app/preferences.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import type { Range, TimeBounds } from '../query.ts';
-import { formatMoment, parseMoment, parseSpanWords, presets, spanWords } from './range.ts';
+import { editedMoment, momentText, parseSpanWords, presets, spanWords } from './range.ts';
 import styles from './range-form.module.css';
 import { serviceNowMs } from '../../api/service-clock.ts';
 
@@ -83,14 +83,16 @@ function SpanForm({ onRange }: Pick<RangeFormProps, 'onRange'>) {
 
 function MomentsForm({ bounds, onRange }: Pick<RangeFormProps, 'bounds' | 'onRange'>) {
   const { timeZone } = usePreferences();
-  const shown = (iso: string) => formatMoment(Date.parse(iso), timeZone).replace(/\.000$/, '');
-  const [from, setFrom] = useState(() => shown(bounds.sinceTime));
-  const [until, setUntil] = useState(() => shown(bounds.untilTime));
+  // The times that the fields began with.
+  const [{ sinceTime, untilTime }] = useState(bounds);
+  const [from, setFrom] = useState(() => momentText(sinceTime, timeZone));
+  const [until, setUntil] = useState(() => momentText(untilTime, timeZone));
   const [fault, setFault] = useState('');
   const faultId = useId();
   const apply = () => {
-    const nowMs = serviceNowMs();
-    const [fromMs, untilMs] = [from, until].map((text) => parseMoment(text, timeZone, nowMs));
+    const at = { zone: timeZone, nowMs: serviceNowMs() };
+    const fromMs = editedMoment(from, sinceTime, at);
+    const untilMs = editedMoment(until, untilTime, at);
     if (fromMs === undefined || untilMs === undefined) {
       const wrong = fromMs === undefined ? from : until;
       setFault(`“${wrong}” is not a time: enter 2026-04-01 08:30, now, now-1h or a timestamp.`);

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import {
+  editedMoment,
   formatRange,
+  momentText,
   parseMoment,
   parseSpanWords,
   presets,
@@ -153,6 +155,21 @@ test('parses times', () => {
 test('reads times without a zone in the selected zone', () => {
   const local = new Date(2026, 3, 1, 8, 30).getTime();
   assert.equal(parseMoment('2026-04-01 08:30', 'local', nowMs), local);
+});
+
+test('keeps an unchanged time of the hour that clocks repeat', () => {
+  const before = process.env.TZ;
+  try {
+    process.env.TZ = 'Europe/Berlin';
+    const at = { zone: 'local', nowMs } as const;
+    for (const iso of ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z']) {
+      assert.equal(momentText(iso, 'local'), '2026-10-25 02:30:00');
+      assert.equal(editedMoment('2026-10-25 02:30:00', iso, at), Date.parse(iso));
+      assert.equal(editedMoment('2026-10-25 04:00', iso, at), Date.UTC(2026, 9, 25, 3));
+    }
+  } finally {
+    process.env.TZ = before;
+  }
 });
 
 test('parses spans', () => {

@@ -160,6 +160,25 @@ export function parseMoment(text: string, zone: Zone, nowMs: number): number | u
   return ms !== undefined && ms >= 0 && ms <= lastMs ? ms : undefined;
 }
 
+/**
+ * As `parseMoment`. A text that nobody changed is still the time that it shows: in the hour that
+ * clocks repeat in autumn a text is that of two times.
+ * @param shown ISO time that the text was before it was edited
+ */
+export function editedMoment(
+  text: string,
+  shown: string,
+  at: { readonly zone: Zone; readonly nowMs: number },
+): number | undefined {
+  const isUnchanged = text.trim() === momentText(shown, at.zone);
+  return isUnchanged ? Date.parse(shown) : parseMoment(text, at.zone, at.nowMs);
+}
+
+/** An ISO time in a field that is edited: `2026-04-01 08:30:00` */
+export function momentText(iso: string, zone: Zone): string {
+  return formatMoment(Date.parse(iso), zone).replace(/\.000$/, '');
+}
+
 /** Parses a span: `90m`, `90 min`, `2 hours`, `last 3d`. */
 export function parseSpanWords(text: string): string | undefined {
   const [, count, word = ''] =
