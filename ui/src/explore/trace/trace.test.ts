@@ -46,6 +46,7 @@ test('formats durations', () => {
     [0.34, '340 µs'],
     [12.54, '12.5 ms'],
     [5040, '5.04 s'],
+    [119_700, '2 min 0 s'],
     [200_000, '3 min 20 s'],
   ];
   for (const [ms, text] of cases) assert.equal(formatDuration(ms), text);

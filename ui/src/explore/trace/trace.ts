@@ -47,7 +47,8 @@ export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Number(ms.toPrecision(3))} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** Path of the trace's page; undefined unless it is an id of a trace. */
