@@ -39,7 +39,11 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
       service_name: ['orders', 'checkout'][index % 2],
       host: `node-${index % 3}`,
       timestamp: new Date(startedAt - 60_000 - index * 100).toISOString(),
-      labels: { customer: `c${index % 7}`, [hostile.slice(0, 60)]: hostile },
+      labels: {
+        customer: `c${index % 7}`,
+        [hostile.slice(0, 60)]: hostile,
+        ...(index === 20 && { body: 'y'.repeat(5_000) }),
+      },
       trace_id: '0af7651916cd43dd8448eb211c80319c',
     }));
     await explorer.service.postLogs(logs);
@@ -89,6 +93,18 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await rowOf(page, 'event 007').waitFor({ state: 'detached' });
     await rowOf(page, 'event 006').waitFor();
     assert.match(page.url(), /query=-service:checkout/);
+  });
+
+  test('does not filter by a value for which a query has no room', async () => {
+    await begin();
+    await rowOf(page, 'event 020').click();
+    for (const name of [/^Only body yyy/, /^Without body yyy/]) {
+      const address = page.url();
+      await page.getByRole('button', { name }).click();
+      await page.getByText('A query has at most 4,000 characters').first().waitFor();
+      assert.equal(page.url(), address);
+      await rowOf(page, 'event 019').waitFor();
+    }
   });
 
   test('keeps the height of an expanded row when columns change', async () => {

@@ -81,7 +81,7 @@ export const defaultQuery: ExploreQuery = {
 
 const labelPrefix = 'label.';
 /** Maximum of the API. */
-const maxTextLength = 4_000;
+export const maxTextLength = 4_000;
 const maxColumnLength = 1_000;
 const maxColumns = 20;
 
