@@ -23,6 +23,8 @@ export function useHistogram({ id, rereads, bounds, buckets, filters }: Run, gro
     endTime: untilTime,
     buckets,
     groupBy,
+    // So that many words of a sender's own do not hide rare errors.
+    ...(groupBy === 'severity' && { topK: 100 }),
   };
   return useQuery({
     queryKey: ['histogram', id, rereads, query],

@@ -29,3 +29,10 @@ test('groups buckets by family, most severe first', () => {
     { family: 'other', values: [0, 0, 1], total: 1 },
   ]);
 });
+
+test('counts words that are not listed as other ones', () => {
+  assert.deepEqual(groupByFamily([{ groups: { ERROR: 1, own: 2 }, other: 3 }, { other: 4 }]), [
+    { family: 'error', values: [1, 0], total: 1 },
+    { family: 'other', values: [5, 4], total: 9 },
+  ]);
+});

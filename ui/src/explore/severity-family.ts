@@ -41,13 +41,21 @@ export function barColor(family: SeverityFamily): string {
   return `var(--bar-${family === 'other' ? 'none' : family})`;
 }
 
+interface Counted {
+  readonly groups?: Readonly<Record<string, number>> | undefined;
+  /** Of words that are not listed. */
+  readonly other?: number | undefined;
+}
+
 /** Counts per bucket for each family that occurs, most severe first. */
 export function groupByFamily(
-  buckets: readonly { readonly groups?: Readonly<Record<string, number>> }[],
+  buckets: readonly Counted[],
 ): { family: SeverityFamily; values: number[]; total: number }[] {
   const counts = new Map<SeverityFamily, number[]>();
-  for (const [at, { groups = {} }] of buckets.entries()) {
-    for (const [word, count] of Object.entries(groups)) {
+  for (const [at, { groups = {}, other = 0 }] of buckets.entries()) {
+    const words = Object.entries(groups);
+    if (other > 0) words.push(['', other]);
+    for (const [word, count] of words) {
       const family = severityFamily(word);
       let values = counts.get(family);
       if (values === undefined) {
