@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {
   appendFileSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -236,6 +237,22 @@ test('reads the journal after the cursor', async () => {
     ['WARNING', 'node-1', '1767322845000001000'],
   );
   assert.match(readFileSync(join(folder, 'words'), 'utf8'), /lines=all[^]*after-cursor=c2/);
+});
+
+test('reads entries of the journal again that were waiting when it was interrupted', async () => {
+  const read = join(folder, 'read');
+  const program = join(folder, 'journalctl');
+  const entry = JSON.stringify({ __CURSOR: 'c1', MESSAGE: 'waiting', SYSLOG_IDENTIFIER: name });
+  const shell = (rest: string) => `#!/bin/sh\necho '${entry}'\n${rest}\n`;
+  writeFileSync(program, shell(`touch ${read}; exec sleep 60`), { mode: 0o700 });
+  const command = ship('--journal', { WEIR_JOURNALCTL: program });
+  await until(async () => existsSync(read), { what: 'an entry', timeoutMs: 30_000, everyMs: 20 });
+  command.kill('SIGINT');
+  assert.equal(await command.exited, 130, command.error());
+  writeFileSync(program, shell(`[ "$3" = --lines=all ] || exit 1`));
+  const next = ship('--journal --once', { WEIR_JOURNALCTL: program });
+  assert.equal(await next.exited, 0, next.error());
+  await eachOnce(['waiting']);
 });
 
 test('has the options of its page', async () => {

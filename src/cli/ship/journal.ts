@@ -52,6 +52,8 @@ export async function shipJournal(
   let batch: Entry[] = [];
 
   const flush = async (): Promise<void> => {
+    // Nothing is sent after `stop`: the next start reads these entries again.
+    if (stop.aborted) return;
     const sent = batch;
     batch = [];
     const cursor = sent.at(-1)?.['__CURSOR'];
