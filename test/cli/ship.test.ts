@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -164,6 +165,20 @@ test('goes on after kill -9, of itself and of the service, within rotations', as
   write(1);
   ship(pattern);
   await eachOnce(lines);
+});
+
+test('follows files beside a link that leads to itself, and finds a rotated one', async () => {
+  const file = join(folder, 'app.log');
+  const rotated = join(folder, 'app.log.1');
+  symlinkSync('app.log.0', join(folder, 'app.log.0'));
+  writeFileSync(file, 'one\n');
+  const first = ship(`--once '${folder}/app.log*'`);
+  assert.equal(await first.exited, 0, first.error());
+  appendFileSync(file, 'two\n');
+  renameSync(file, rotated);
+  const second = ship(`--once '${file}'`);
+  assert.equal(await second.exited, 0, second.error());
+  await eachOnce(['one', 'two']);
 });
 
 test('joins lines that continue an event', async () => {

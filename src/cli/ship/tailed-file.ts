@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { hasErrorCode } from '../../std/error-text.ts';
 import type { FilePosition } from './checkpoints.ts';
 import type { SourceLine } from './shipped-line.ts';
 
@@ -66,8 +67,14 @@ export function hasHead(file: TailedFile, head: FilePosition['head']): boolean {
 
 /** @returns the identity of the file at this path */
 export function idAt(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() ? idOf(stats) : undefined;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() ? idOf(stats) : undefined;
+  } catch (error) {
+    // A link that leads to itself is no file, and no reason to stop with the others.
+    if (hasErrorCode(error, 'ELOOP')) return undefined;
+    throw error;
+  }
 }
 
 /** Finds a file that was renamed within its folder. */
