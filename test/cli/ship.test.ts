@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -179,6 +180,23 @@ test('follows files beside a link that leads to itself, and finds a rotated one'
   const second = ship(`--once '${file}'`);
   assert.equal(await second.exited, 0, second.error());
   await eachOnce(['one', 'two']);
+});
+
+test('writes no positions while nothing is written to the files', async () => {
+  const file = join(folder, 'app.log');
+  const checkpoints = join(folder, 'state', 'checkpoints.json');
+  writeFileSync(file, 'one\n');
+  ship(`'${file}'`);
+  await eachOnce(['one']);
+  await until(async () => !readFileSync(checkpoints, 'utf8').includes('pending'), {
+    what: 'a settled position',
+    timeoutMs: 10_000,
+    everyMs: 20,
+  });
+  const written = statSync(checkpoints);
+  await sleep(1000);
+  assert.equal(statSync(checkpoints).ino, written.ino);
+  assert.equal(statSync(checkpoints).mtimeMs, written.mtimeMs);
 });
 
 test('joins lines that continue an event', async () => {

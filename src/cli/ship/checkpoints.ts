@@ -39,7 +39,17 @@ export function openCheckpoints(folder: string): Checkpoints {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'checkpoints.json');
   const state = read(file);
-  return { state, save: () => replaceTextFile(file, JSON.stringify(state)) };
+  let saved = '';
+  return {
+    state,
+    save() {
+      const text = JSON.stringify(state);
+      // While nothing is written to the files, no disk is woken.
+      if (text === saved) return;
+      replaceTextFile(file, text);
+      saved = text;
+    },
+  };
 }
 
 function read(file: string): State {
