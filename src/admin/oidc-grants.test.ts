@@ -51,7 +51,9 @@ test('does not trust an unverified address', () => {
   const email = 'eve@example.com';
   assert.deepEqual(accountsOf({ email }), [two]);
   assert.deepEqual(accountsOf({ email, email_verified: true }), [two]);
+  assert.deepEqual(accountsOf({ email, email_verified: 'true' }), [two]);
   assert.equal(accountsOf({ email, email_verified: false }), undefined);
+  assert.equal(accountsOf({ email, email_verified: 'false' }), undefined);
 });
 
 const invalid: readonly (readonly [string, RegExp])[] = [

@@ -41,8 +41,8 @@ export function parseGrants(rules: readonly string[]): OidcGrant[] {
 /** @returns the first rule that the claims match: rules do not add up, so no scope leaks over. */
 export function findGrant(grants: readonly OidcGrant[], claims: Claims): OidcGrant | undefined {
   return grants.find(({ claim, value }) => {
-    // The provider has not checked that the address belongs to this person.
-    if (claim === 'email' && claims['email_verified'] === false) return false;
+    // The provider has not checked that the address belongs to this person. Some send text.
+    if (claim === 'email' && String(claims['email_verified']) === 'false') return false;
     const claimed = claims[claim];
     const values: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];
     return values.some((one) => isScalar(one) && String(one) === value);
