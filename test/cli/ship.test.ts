@@ -18,8 +18,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogRecord } from '../../src/model/plan.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { until } from '../harness/until.ts';
+import { startScriptedServer } from './scripted-server.ts';
 import { type RunningCommand, startInPipes, weirWords } from './weir-command.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+
+interface State {
+  readonly files: Readonly<Record<string, unknown>>;
+}
 
 let service: Service;
 let folder: string;
@@ -166,6 +171,44 @@ test('goes on after kill -9, of itself and of the service, within rotations', as
   write(1);
   ship(pattern);
   await eachOnce(lines);
+});
+
+test('sends files that were created and renamed within an outage', async () => {
+  let isUp = false;
+  const server = await startScriptedServer(({ body }) =>
+    isUp
+      ? { status: 202, body: { accepted: (JSON.parse(body) as unknown[]).length } }
+      : { status: 503 },
+  );
+  const file = join(folder, 'app.log');
+  const isKnown = (count: number) =>
+    until(
+      async () => {
+        const state = join(folder, 'state', 'checkpoints.json');
+        return (
+          existsSync(state) &&
+          Object.keys((JSON.parse(readFileSync(state, 'utf8')) as State).files).length === count
+        );
+      },
+      { what: `${count} files`, timeoutMs: 20_000, everyMs: 50 },
+    );
+  writeFileSync(file, 'one\n');
+  ship(`'${file}'`, { WEIR_RECEIVER_URL: server.url });
+  await isKnown(1);
+  renameSync(file, `${file}.1`);
+  writeFileSync(file, 'two\n');
+  await isKnown(2);
+  renameSync(file, `${file}.2`);
+  writeFileSync(file, 'three\n');
+  isUp = true;
+  for (const message of ['one', 'two', 'three']) {
+    await until(async () => server.seen.some(({ body }) => body.includes(`"${message}"`)), {
+      what: message,
+      timeoutMs: 20_000,
+      everyMs: 50,
+    });
+  }
+  await server.close();
 });
 
 test('follows files beside a link that leads to itself, and finds a rotated one', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../sending/pump.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { type FileOptions, ShippedFile } from './ship-file.ts';
 import { findRenamed, hasHead, idAt, openFile } from './tailed-file.ts';
@@ -29,21 +30,24 @@ export async function followFiles(
   const { checkpoints, stop } = parts;
   const files = new Map<string, ShippedFile>();
   resumeRotated(files, parts, options);
-  let listed = new Set<string>();
+  let listed: ReadonlySet<string> = new Set();
   let listedAt = -Infinity;
-  let isFirst = true;
+  let stepping: Promise<boolean> | undefined;
+  const list = async (): Promise<void> => {
+    const fromEnd = listedAt === -Infinity && parts.fromEnd;
+    listed = await followMatching(patterns, files, { parts, options, fromEnd });
+    listedAt = performance.now();
+  };
   while (!stop.aborted) {
-    if (performance.now() - listedAt >= listEveryMs) {
-      listed = new Set();
-      for await (const path of glob(patterns.map((pattern) => resolve(pattern)))) {
-        if (compressed.test(path)) continue;
-        const fromEnd = isFirst && parts.fromEnd;
-        listed.add(follow(path, files, { parts, options, fromEnd }) ?? '');
-      }
-      listedAt = performance.now();
-      isFirst = false;
+    if (performance.now() - listedAt >= listEveryMs) await list();
+    stepping ??= stepAll([...files.values()], stop);
+    const hasSent = await within(stepping, listEveryMs);
+    // Within an outage a file may be created and renamed: it must be known before.
+    if (hasSent === undefined) {
+      checkpoints.save();
+      continue;
     }
-    const hasSent = await stepAll([...files.values()], stop);
+    stepping = undefined;
     for (const [id, file] of files) {
       if (!listed.has(id) && file.isDone) forget(id, file, files, checkpoints);
     }
@@ -52,7 +56,21 @@ export async function followFiles(
     if (options.isEnding && [...files.values()].every((file) => file.isSent)) break;
     await sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
   }
+  await stepping;
   for (const { file } of files.values()) file.close();
+}
+
+/** @returns the identities of the files that match now */
+async function followMatching(
+  patterns: readonly string[],
+  files: Map<string, ShippedFile>,
+  following: Following,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const path of glob(patterns.map((pattern) => resolve(pattern)))) {
+    if (!compressed.test(path)) found.add(follow(path, files, following) ?? '');
+  }
+  return found;
 }
 
 /** @returns whether any file had something to send */

@@ -46,6 +46,7 @@ export class ShippedFile {
   readonly #position: FilePosition;
   readonly #checkpoints: Checkpoints;
   readonly #options: FileOptions;
+  /** When it was last read; before, -1. */
   #size = -1;
   #grownAt = performance.now();
 
@@ -67,7 +68,7 @@ export class ShippedFile {
   }
 
   get isSent(): boolean {
-    return this.#position.offset >= this.#size;
+    return this.#size >= 0 && this.#position.offset >= this.#size;
   }
 
   /** Sends the next batch. @returns whether there was one */
