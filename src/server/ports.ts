@@ -96,7 +96,11 @@ export async function bindSurfaces(
   const handed = surfaces.find(({ port }) => port === handedOver);
   return {
     ports,
-    take: (socket, permit, kind) => handed && pass(handed, kind)(socket, permit),
+    take(socket, permit, kind) {
+      // The listener of the process that accepted it stayed there.
+      socket.on('error', ignoreError);
+      if (handed !== undefined) pass(handed, kind)(socket, permit);
+    },
     close,
   };
 }
@@ -127,6 +131,9 @@ async function closeSurfaces(
   }
 }
 
+/** An early error without a listener would end the process. */
+function ignoreError(): void {}
+
 export interface AcceptOptions extends PortOptions {
   readonly surface: Surface;
   readonly kind: PortKind;
@@ -152,8 +159,7 @@ export async function openAcceptPort(
 ): Promise<AcceptPort> {
   const { surface, kind, maxConnections } = options;
   const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
-    // An early error without a listener would end the process.
-    socket.on('error', () => {});
+    socket.on('error', ignoreError);
     const address = socket.remoteAddress ?? '';
     const permit = kind === 'plain' ? gate.admitProxy(address) : gate.admit(address);
     if (permit === undefined) {

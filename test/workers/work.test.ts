@@ -3,9 +3,12 @@
  * idempotency keys and statistics are shared.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:http2';
+import { connect as connectTcp } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatisticsAnswer } from '../../src/admin/receiver-statistics.ts';
 import { wires } from '../crash/wires.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
@@ -53,6 +56,19 @@ test('workers serve the plain port', async () => {
     });
     assert.equal(answer.status, 202, answer.text);
   }
+});
+
+test('a connection to the plain port that is reset before its first byte ends no worker', async () => {
+  const running = workersOf(service.process.pid);
+  for (let connection = 0; connection < 4 * workers; connection++) {
+    const socket = connectTcp(plainPort, '127.0.0.1');
+    await once(socket, 'connect');
+    // A worker takes the connection over meanwhile.
+    await sleep(30);
+    socket.resetAndDestroy();
+  }
+  await sleep(200);
+  assert.deepEqual(workersOf(service.process.pid), running);
 });
 
 /** On one connection after the other: of so many, each worker has two. */
