@@ -1,6 +1,6 @@
 /** Precedence of the sources, and error messages that list every fault. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigError, loadConfig } from './load.ts';
@@ -61,6 +61,18 @@ test('lists every fault with the name under which the value was set', () => {
       },
     );
   });
+});
+
+test('accepts the variables of every command beside its own', () => {
+  const sources = globSync('src/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+  const names = new Set(sources.flatMap((text) => text.match(/\bWEIR_[A-Z_]+\b/g) ?? []));
+  assert.ok(names.size > 5);
+  const settings = new Set(listSettings().map(({ environment }) => environment));
+  const others = [...names].filter((name) => !settings.has(name));
+  const environment = Object.fromEntries(others.map((name) => [name, 'x']));
+  assert.doesNotThrow(() =>
+    loadConfig({ flags: [], environment: { ...environment, WEIR_CONFIG: undefined } }),
+  );
 });
 
 test('names a file that does not hold a JSON object', () => {

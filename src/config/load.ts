@@ -59,6 +59,10 @@ const otherNames = [
   'WEIR_TOKEN',
   'WEIR_ACCOUNT',
   'WEIR_CA_FILE',
+  'WEIR_RECEIVER_URL',
+  'WEIR_INGEST_TOKEN',
+  'WEIR_OPS_URL',
+  'WEIR_JOURNALCTL',
   'WEIR_SEED',
 ];
 
