@@ -58,7 +58,7 @@ test('workers serve the plain port', async () => {
   }
 });
 
-test('a connection to the plain port that is reset before its first byte ends no worker', async () => {
+test('a connection that is reset before its first byte ends no worker', async () => {
   const running = workersOf(service.process.pid);
   for (let connection = 0; connection < 4 * workers; connection++) {
     const socket = connectTcp(plainPort, '127.0.0.1');
