@@ -8,6 +8,7 @@ import { parseLogQuery } from '../query/parse.ts';
 import { describe, maxMessageLength, type MessageGroup } from './describe.ts';
 import { mineTemplates, type Template } from './mine.ts';
 import { mask, variableRun } from './tokens.ts';
+import { countTurns } from '../../test/harness/count-turns.ts';
 
 /** Groups as the store makes them, with every message. */
 function groupsOf(messages: readonly string[]): MessageGroup[] {
@@ -139,20 +140,6 @@ test('the values of a template, put in its text, are the message', async () => {
   );
 });
 
-/** Turns of the event loop before a promise resolves. */
-async function turnsOf(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isDone = false;
-  const count = () => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  await work;
-  isDone = true;
-  return turns;
-}
-
 test('lets other requests run while thousands of long messages are looked at', async () => {
   const wordOf = (i: number, at: number) => ((i >> (at % 10)) & 1 ? 'on' : 'off');
   const long = Array.from({ length: 600 }, (_, i) =>
@@ -161,8 +148,8 @@ test('lets other requests run while thousands of long messages are looked at', a
   const groups = groupsOf(long);
   const mining = mineTemplates(groups);
   // At 200 tokens of a message: once to find them, three times to compare them.
-  assert.ok((await turnsOf(mining)) > 10);
+  assert.ok((await countTurns(() => mining)) > 10);
   const [{ columns }] = (await mining) as [Template];
   const all = { columns, members: [...groups.keys()] };
-  assert.ok((await turnsOf(describe(all, groups))) > 0);
+  assert.ok((await countTurns(() => describe(all, groups))) > 0);
 });

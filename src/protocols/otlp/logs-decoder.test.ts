@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bytesField } from '../../../test/harness/proto-wire.ts';
+import { countTurns } from '../../../test/harness/count-turns.ts';
 import { encodeLogsRequest } from '../../../test/protocols/otlp-proto.ts';
 import { readLogRows } from '../../../test/protocols/read-log-rows.ts';
 import { AppError } from '../../model/errors.ts';
@@ -23,23 +24,6 @@ function requestOf(name: string, records: number): Buffer {
   return encodeLogsRequest({
     resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords }] }],
   });
-}
-
-/** Number of event loop turns during the decoding. */
-async function countTurns(work: unknown): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  try {
-    await work;
-  } finally {
-    isOver = true;
-  }
-  return turns;
 }
 
 describe('concurrent bodies', () => {
@@ -96,7 +80,7 @@ describe('a million tiny messages', () => {
       const decode = createLogsDecoder();
       const decoding = decode(body, readProtobufLogs, limits);
       assert.ok(decoding instanceof Promise);
-      assert.ok((await countTurns(decoding)) > 30);
+      assert.ok((await countTurns(() => decoding)) > 30);
       const batch = await decoding;
       assert.equal(batch.rows, rows);
       assert.ok(batch.payload.length <= 40 * rows);
@@ -119,7 +103,7 @@ describe('a million tiny messages', () => {
     ] as const;
     for (const [body, open] of bodies) {
       const decoding = createLogsDecoder()(body, open, limits);
-      const turns = await countTurns(decoding);
+      const turns = await countTurns(() => decoding);
       const { payload } = await decoding;
       assert.ok(payload.length > 18 * million && turns > 15, String(turns));
     }
