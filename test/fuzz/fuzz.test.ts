@@ -1,5 +1,5 @@
 /**
- * A short fuzz run over every decoder, fixtures of longer runs, and mutants that must be caught.
+ * A short fuzz run over half of the decoders, fixtures of longer runs, and mutants that must be caught.
  * Longer: `npm run fuzz`.
  */
 import assert from 'node:assert/strict';
@@ -19,8 +19,11 @@ import { temporaryFolder } from '../harness/temporary-folder.ts';
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const cases = 150;
 
-suite('every decoder keeps its rules for any input', () => {
-  for (const subject of subjects) {
+/** A run takes every other decoder, for its time; `npm run fuzz` takes all. */
+const chosen = subjects.filter((_, at) => at % 2 === seed % 2);
+
+suite('decoders keep their rules for any input', () => {
+  for (const subject of chosen) {
     test(subject.name, async (t) => {
       t.diagnostic(`replay with FUZZ_SEED=${seed}`);
       const { taken, refused, finding } = await fuzz(subject, { seed, cases });
