@@ -1,6 +1,6 @@
 /**
- * A short fuzz run over half of the decoders, fixtures of longer runs, and mutants that must be caught.
- * Longer: `npm run fuzz`.
+ * A short fuzz run over half of the decoders, fixtures of longer runs, and mutants that must be
+ * caught. Longer: `npm run fuzz`.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
