@@ -3,21 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AlertingRule, GroupState, RuleGroup } from '../model/rules.ts';
 import { evaluateGroup } from './evaluate-group.ts';
+import { downRule } from '../../test/alerts/down-rule.ts';
 
 const owner = { accountId: 'account', streamId: 'stream' };
 const samples = [{ labels: { job: 'a' }, value: 0 }];
 
 function groupOf(rule: Partial<AlertingRule>): RuleGroup {
-  const down: AlertingRule = {
-    kind: 'alerting',
-    name: 'Down',
-    query: { type: 'prometheus', expr: 'up == 0' },
-    labels: {},
-    annotations: {},
-    forMs: 0,
-    keepFiringForMs: 0,
-  };
-  const rules = [{ ...down, ...rule }];
+  const rules = [{ ...downRule, ...rule }];
   return { name: 'group', intervalMs: 1_000, queryOffsetMs: 0, limit: 0, rules };
 }
 

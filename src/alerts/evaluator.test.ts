@@ -5,6 +5,7 @@ import type { Stream } from '../model/account.ts';
 import type { GroupState, Rule, RuleGroup, RuleQuery, RuleSample } from '../model/rules.ts';
 import { until } from '../../test/harness/until.ts';
 import { type EvaluatorParts, openEvaluator } from './evaluator.ts';
+import { downRule } from '../../test/alerts/down-rule.ts';
 
 const group: RuleGroup = {
   name: 'group',
@@ -136,18 +137,8 @@ test('series end with their samples, but not where the rule fails', async (t) =>
   ]);
 });
 
-const down: Rule = {
-  kind: 'alerting',
-  name: 'Down',
-  query: { type: 'prometheus', expr: 'up == 0' },
-  labels: {},
-  annotations: {},
-  forMs: 0,
-  keepFiringForMs: 0,
-};
-
 test('series that end while no evaluator runs are marked by the next one', async (t) => {
-  const rules = [...group.rules, down];
+  const rules = [...group.rules, downRule];
   const first = openWith(Date.now, async () => [sample], { rules });
   const state = await first.nextSaved();
   await first.close();
@@ -195,7 +186,7 @@ test('a failure to read the recorded series back does not delay alerts', async (
 });
 
 test('series of a deleted group end', async (t) => {
-  const rules = [...group.rules, down];
+  const rules = [...group.rules, downRule];
   const evaluator = openWith(Date.now, async () => [sample], { rules });
   t.after(evaluator.close);
   await evaluator.nextSaved();
@@ -212,13 +203,13 @@ test('series of a deleted group end', async (t) => {
 });
 
 test('series of a group that is deleted right after a start end', async (t) => {
-  const first = openWith(Date.now, async () => [sample], { rules: [down] });
+  const first = openWith(Date.now, async () => [sample], { rules: [downRule] });
   const state = await first.nextSaved();
   await first.close();
   const second = openWith(
     () => state.evaluatedAtMs,
     async () => [],
-    { rules: [down], state },
+    { rules: [downRule], state },
   );
   t.after(second.close);
   await until(() => second.lists() > 0, { what: 'the first turn' });

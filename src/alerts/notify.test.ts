@@ -132,7 +132,7 @@ suite('notifications', () => {
     };
     await notify(withRules([firing!]), sent, signal);
     for (let i = 0; i < 3; i++) await notify(withRules([again], [ended]), sent, signal);
-    assert.equal(requests.length, 4, 'each notifier is told twice that it fires');
+    assert.equal(requests.length, 4, 'two requests to each notifier, both firing');
     await notify(withRules([], [ended]), sent, signal);
     assert.equal(requests.length, 6, 'and that it ended');
   });

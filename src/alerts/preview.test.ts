@@ -4,19 +4,12 @@ import { beforeEach, suite, test, type TestContext } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import type { AlertingRule, Rule, RuleGroup, RuleSample } from '../model/rules.ts';
 import { createPreview, type PreviewParts } from './preview.ts';
+import { downRule } from '../../test/alerts/down-rule.ts';
 
 const owner = { accountId: 'account', streamId: 'stream' };
 const minuteMs = 60_000;
 
-const down: AlertingRule = {
-  kind: 'alerting',
-  name: 'Down',
-  query: { type: 'prometheus', expr: 'up == 0' },
-  labels: {},
-  annotations: {},
-  forMs: 2 * minuteMs,
-  keepFiringForMs: 0,
-};
+const down: AlertingRule = { ...downRule, forMs: 2 * minuteMs };
 
 function groupOf(...rules: Rule[]): RuleGroup {
   return { name: 'group', intervalMs: minuteMs, queryOffsetMs: 0, limit: 0, rules };

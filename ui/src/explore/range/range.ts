@@ -161,8 +161,8 @@ export function parseMoment(text: string, zone: Zone, nowMs: number): number | u
 }
 
 /**
- * As `parseMoment`. A text that nobody changed is still the time that it shows: in the hour that
- * clocks repeat in autumn a text is that of two times.
+ * As `parseMoment`, but an unedited text stands for its original time: in the hour that clocks
+ * repeat in autumn, one local time is two moments.
  * @param shown ISO time that the text was before it was edited
  */
 export function editedMoment(

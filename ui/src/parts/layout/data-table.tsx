@@ -19,7 +19,7 @@ export interface DataTableProps<Row> {
   /** The first column names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Rows of the same key are told apart by their order. */
+  /** Need not be unique. */
   readonly keyOf: (row: Row) => string;
 }
 
