@@ -27,6 +27,8 @@ export interface Engine {
   readonly pid: number | undefined;
   /** Starts after the first one. */
   readonly restarts: number;
+  /** Processes that a fault in native code ended, or made hang. */
+  readonly crashes: number;
   ready(): boolean;
   /**
    * Kills the process with SIGKILL, waits for its exit, and resolves when a new one serves: no
@@ -41,6 +43,8 @@ export interface Engine {
 const orphanMillis = 10_000;
 /** For how long a killed Weir may look alive until it is reaped. */
 const unreapedMillis = 1_000;
+/** chDB's signal handlers make a process hang. Bus errors come from failing disks. */
+const crash = /^signal SIG(?:SEGV|ABRT|ILL|FPE)$|; killed$/;
 const firstBackoffMillis = 250;
 /** Low, so that a start soon follows when a disk has room again or is back. */
 const maxBackoffMillis = 5_000;
@@ -119,6 +123,7 @@ function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
   let nextReady = Promise.withResolvers<void>();
   let isRequested = false;
   let restarts = 0;
+  let crashes = 0;
   const ended = keepAlive();
 
   async function keepAlive(): Promise<string> {
@@ -128,6 +133,7 @@ function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
       current = undefined;
       if (closing.signal.aborted) return how;
       restarts++;
+      if (crash.test(how)) crashes++;
       if (!isRequested) events.engineEnded(running.pid, how);
       isRequested = false;
       current = await startNext();
@@ -164,6 +170,9 @@ function supervise(launch: EngineLaunch, first: EngineProcess): Engine {
     },
     get restarts() {
       return restarts;
+    },
+    get crashes() {
+      return crashes;
     },
     ready: () => current !== undefined,
     async restart(reason) {

@@ -1,7 +1,7 @@
 /**
  * Inserts taken batches into the store, each row exactly once: retries with backoff while the store
  * is unreachable, checks which rows are stored after a lost answer, and bisects an insert to
- * quarantine the batch that the store rejects.
+ * quarantine the batch that the store rejects, or that crashes it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Layout, StampedBatch } from '../model/batch.ts';
@@ -16,11 +16,13 @@ export interface RetryOptions {
   readonly maxPauseMs: number;
   /** A batch rejected this often as invalid is quarantined. */
   readonly attemptsPerBatch: number;
+  /** So is one with which the engine crashed this often. More, since reads crash it too. */
+  readonly crashesPerBatch: number;
 }
 
 export interface DrainParts {
   readonly shard: Shard;
-  readonly store: Pick<Store, 'insert' | 'fence' | 'ping'>;
+  readonly store: Pick<Store, 'insert' | 'fence' | 'ping' | 'crashes'>;
   /** Notified when a batch with labels of series is quarantined. */
   readonly queue: { forgetSeries(): Promise<void> };
   readonly telemetry: DrainEvents;
@@ -85,11 +87,14 @@ async function storeBatches(
   insert: Insert,
   inserting: Inserting,
 ): Promise<Outcome> {
+  const { store, retry } = parts;
   const { layout, batches } = insert;
   let { mode } = insert;
   let refusals = 0;
+  let crashes = 0;
   let inFlight = inserting.failure;
   for (let attempt = 1; inFlight !== undefined || !parts.closing.aborted; attempt++) {
+    const crashesBefore = store.crashes();
     const failed = await (inFlight ?? tryInsert(parts, { layout, batches, mode }));
     inFlight = undefined;
     if (failed === undefined) return 'done';
@@ -101,12 +106,17 @@ async function storeBatches(
     if (failure === 'superseded') return 'left';
     if (failure === 'unknown' && (await settle(parts)) === 'left') return 'left';
     if (failure === 'data') refusals++;
-    const isTooLarge = failure !== 'data' && attempt > parts.retry.attemptsPerBatch;
+    if (store.crashes() > crashesBefore) crashes++;
+    const isCrashing = crashes >= retry.crashesPerBatch;
+    const isTooLarge = failure !== 'data' && attempt > retry.attemptsPerBatch;
     if (batches.length > 1 && (failure === 'data' || isTooLarge)) {
       // Smaller inserts do not help while the store is unreachable.
-      if (await isReachable(parts.store)) return storeHalves(parts, layout, batches);
-    } else if (refusals >= parts.retry.attemptsPerBatch && (await isReachable(parts.store))) {
-      if (await quarantine(parts, batches, failed.message)) return 'done';
+      if (await isReachable(store)) return storeHalves(parts, layout, batches);
+    } else if ((isCrashing || refusals >= retry.attemptsPerBatch) && (await isReachable(store))) {
+      const reason = isCrashing
+        ? `the engine crashed ${crashes} times while it stored this batch`
+        : failed.message;
+      if (await quarantine(parts, batches, reason)) return 'done';
     }
     await pause(parts, attempt);
   }

@@ -42,7 +42,7 @@ export const defaultDrainOptions: DrainOptions = {
   pace: { minIntervalMs: 200, maxIntervalMs: 1000, heavyRowsPerSecond: 100_000 },
   drains: 1,
   sendsAhead: false,
-  retry: { firstPauseMs: 100, maxPauseMs: 5000, attemptsPerBatch: 3 },
+  retry: { firstPauseMs: 100, maxPauseMs: 5000, attemptsPerBatch: 3, crashesPerBatch: 10 },
   closeGraceMs: 10_000,
 };
 

@@ -101,7 +101,7 @@ function toEngineOptions({ engine, store, data }: Config): EngineOptions {
  */
 function toStoreOptions(
   { store, metrics, queue, data }: Config,
-  engine: Pick<Engine, 'socketPath' | 'restart'> | undefined,
+  engine: Pick<Engine, 'socketPath' | 'restart' | 'crashes'> | undefined,
 ): ClickHouseStoreOptions {
   const { coldVolume, coldAfterDays } = store;
   const isSoleWriter = engine !== undefined && queue.urls.length === 0;
@@ -130,6 +130,7 @@ function toStoreOptions(
       maxRowsReturned: 1_000_000,
     },
     restart: isSoleWriter ? () => engine.restart('an insert got no answer') : undefined,
+    crashes: () => (isSoleWriter ? engine.crashes : 0),
     inventoryFile: engine && join(resolve(data), 'engine', 'tables.json'),
     countsFolder: join(resolve(data), 'counts'),
     maxSamplesInMemory: metrics.maxSamplesInMemory,

@@ -48,6 +48,8 @@ export interface ClickHouseStoreOptions extends ConnectionOptions, StorageTiers 
   readonly insertQuorum: string;
   /** Restarts an engine in which no other process inserts; undefined where others do. */
   readonly restart: (() => Promise<void>) | undefined;
+  /** See `Store.crashes`; absent = 0. */
+  readonly crashes?: () => number;
   /** File for the inventory of the tables of an embedded engine; undefined = none. */
   readonly inventoryFile?: string | undefined;
   /** chDB's folder of an embedded engine that no other process uses; undefined = another store. */
@@ -177,6 +179,7 @@ function createStore(
     events,
     identity: () => readIdentity(connection, placement),
     fence: fence.fence,
+    crashes: options.crashes ?? (() => 0),
     forgetRecent() {
       head?.forgetAll();
       recent?.forgetAll();

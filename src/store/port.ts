@@ -72,6 +72,12 @@ export interface Store {
    */
   fence(token: FencingToken): Promise<void>;
 
+  /**
+   * How often faults in its code have ended an engine that only this process uses; 0 for others.
+   * After `fence`, it counts those of all earlier inserts.
+   */
+  crashes(): number;
+
   // Reads: an abort of `signal` kills the running statement. `scanned` counts what they read.
 
   /** Logs in listing order, at most `plan.limit`, without gaps. @throws AppError */

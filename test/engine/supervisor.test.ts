@@ -77,8 +77,12 @@ test('names why the system does not start a process', async (t) => {
 
 test('restarts after a fault in native code', async (t) => {
   const { engine, client } = await openTestEngine(t, { heartbeatMillis: 20, hangMillis: 1_000 });
-  process.kill(engine.pid as number, 'SIGSEGV');
+  process.kill(engine.pid as number, 'SIGKILL');
   await until(() => engine.restarts === 1 && engine.ready());
+  assert.equal(engine.crashes, 0);
+  process.kill(engine.pid as number, 'SIGSEGV');
+  await until(() => engine.restarts === 2 && engine.ready());
+  assert.equal(engine.crashes, 1);
   assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
 });
 

@@ -27,7 +27,7 @@ const hasty: Partial<DrainOptions> = {
   maxRows: 20,
   maxBytes: 4000,
   pace: { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 },
-  retry: { firstPauseMs: 0, maxPauseMs: 1, attemptsPerBatch: 3 },
+  retry: { firstPauseMs: 0, maxPauseMs: 1, attemptsPerBatch: 3, crashesPerBatch: 4 },
 };
 
 function openQueue(fs: SimulatedFileSystem): Promise<Queue> {
@@ -101,6 +101,38 @@ test('sets a bad batch aside and continues', async () => {
   const drain = startDrain(queue, store);
   await until(() => queue.status().batches === 0);
   assert.equal(queue.status().quarantinedBatches, 4);
+  assertOnce(store, rows);
+  await drain.close();
+});
+
+test('sets a batch aside that crashes the engine each time, and no other', async () => {
+  const random = new Random(11);
+  const store = new FakeStore(random);
+  store.faults = { ...store.faults, lostAnswer: 0.3, crashPrefix: '#' };
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  let rows = 0;
+  for (let batch = 0; batch < 30; batch++) {
+    if (batch % 7 !== 3) rows += await appendSome(queue, random);
+    else await queue.append({ layout: 'logs/1', rows: 2, payload: Buffer.from('#') }, owner);
+  }
+  const drain = startDrain(queue, store);
+  await until(() => queue.status().batches === 0);
+  assert.equal(queue.status().quarantinedBatches, 4);
+  assertOnce(store, rows);
+  await drain.close();
+});
+
+test('sets nothing aside while no answer comes, and the engine has not crashed', async () => {
+  const random = new Random(12);
+  const store = new FakeStore(random);
+  store.faults = { ...store.faults, lostAnswer: 1 };
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  const drain = startDrain(queue, store);
+  const rows = await appendSome(queue, random);
+  await until(() => store.inserts.length > 30);
+  assert.equal(queue.status().quarantinedBatches, 0);
+  store.faults = { ...store.faults, lostAnswer: 0 };
+  await until(() => queue.status().batches === 0);
   assertOnce(store, rows);
   await drain.close();
 });

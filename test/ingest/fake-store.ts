@@ -10,9 +10,11 @@ export interface Faults {
   readonly fenceFails: number;
   /** Payloads with this prefix are refused as bad data. */
   readonly badPrefix: string;
+  /** With this one, the store crashes before it stores any row. */
+  readonly crashPrefix?: string;
 }
 
-type Insert = Pick<Store, 'insert' | 'fence' | 'ping'>;
+type Insert = Pick<Store, 'insert' | 'fence' | 'ping' | 'crashes'>;
 
 export class FakeStore implements Insert {
   /** How often each row (batch sequence and row number) was stored. */
@@ -25,6 +27,8 @@ export class FakeStore implements Insert {
   /** Inserts sent while an earlier one of the same rows might still land. */
   insertsOverLoose = 0;
   readonly #random: Random;
+  #crashes = 0;
+  readonly crashes = () => this.#crashes;
   /** Inserts of unknown outcome: they may land until the next fence. */
   #loose: { readonly rows: readonly string[] }[] = [];
 
@@ -44,7 +48,12 @@ export class FakeStore implements Insert {
     if (this.isAway) throw new StoreInsertError('unavailable', 'away');
     const rows = batches.flatMap(rowsOf).filter((row) => mode === 'all' || !this.rows.has(row));
     this.inserts.push({ rows: rows.length, mode });
-    if (batches.some((batch) => this.#isBad(batch))) {
+    const { badPrefix, crashPrefix } = this.faults;
+    if (crashPrefix !== undefined && batches.some((batch) => startsWith(batch, crashPrefix))) {
+      this.#crashes++;
+      throw new StoreInsertError('unknown', 'no answer');
+    }
+    if (batches.some((batch) => startsWith(batch, badPrefix))) {
       this.#landSome(rows.filter((row) => !row.endsWith('bad')));
       throw new StoreInsertError('data', 'cannot parse row');
     }
@@ -78,10 +87,6 @@ export class FakeStore implements Insert {
     return this as unknown as Store;
   }
 
-  #isBad(batch: StampedBatch): boolean {
-    return Buffer.from(batch.payload).toString().startsWith(this.faults.badPrefix);
-  }
-
   /** An insert may become several parts: any prefix of its rows may be stored. */
   #landSome(rows: readonly string[]): void {
     this.#land(rows.slice(0, this.#random.below(rows.length + 1)));
@@ -96,8 +101,12 @@ export class FakeStore implements Insert {
   }
 }
 
+function startsWith({ payload }: StampedBatch, prefix: string): boolean {
+  return Buffer.from(payload).toString().startsWith(prefix);
+}
+
 export function rowsOf(batch: StampedBatch): string[] {
-  const isBad = Buffer.from(batch.payload).toString().startsWith('!');
+  const isBad = startsWith(batch, '!');
   return Array.from(
     { length: batch.rows },
     (_, row) => `${batch.id.sequence}/${row}${isBad ? 'bad' : ''}`,

@@ -26,7 +26,7 @@ const hasty: Partial<DrainOptions> = {
   maxRows: 20,
   maxBytes: 4000,
   pace: { minIntervalMs: 0, maxIntervalMs: 0, heavyRowsPerSecond: 1 },
-  retry: { firstPauseMs: 0, maxPauseMs: 1, attemptsPerBatch: 3 },
+  retry: { firstPauseMs: 0, maxPauseMs: 1, attemptsPerBatch: 3, crashesPerBatch: 10 },
 };
 
 const instruments = () => createInstruments('silent');

@@ -9,7 +9,7 @@ import { createInstruments } from '../../src/telemetry/instruments.ts';
 import { type JudgingStore, toSent } from './judging-store.ts';
 
 const pace = { minIntervalMs: 20, maxIntervalMs: 50, heavyRowsPerSecond: 100_000 };
-const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
+const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3, crashesPerBatch: 10 };
 
 export interface DrainedQueue {
   readonly queue: Queue;
@@ -48,7 +48,7 @@ export async function openDrained(
 }
 
 function toStore(judge: JudgingStore, whenOpen: () => Promise<void>) {
-  const store: Pick<Store, 'insert' | 'fence' | 'ping'> = {
+  const store: Pick<Store, 'insert' | 'fence' | 'ping' | 'crashes'> = {
     async insert(_, batches, mode, { shard, epoch }) {
       // A real store sends the batch at once; its memory is freed after a release.
       const sent = { shard, epoch: `${epoch}`, mode, batches: batches.map(toSent) };
@@ -59,6 +59,7 @@ function toStore(judge: JudgingStore, whenOpen: () => Promise<void>) {
       refuseLate(await judge.fence(shard, `${epoch}`));
     },
     ping: async () => true,
+    crashes: () => 0,
   };
   return store;
 }

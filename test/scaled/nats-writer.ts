@@ -14,7 +14,7 @@ import { type SentInsert, toSent, type Verdict } from './judging-store.ts';
 import type { FromWriter, ToWriter } from './nats-writers.ts';
 
 const pace = { minIntervalMs: 20, maxIntervalMs: 50, heavyRowsPerSecond: 100_000 };
-const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3 };
+const retry = { firstPauseMs: 20, maxPauseMs: 200, attemptsPerBatch: 3, crashesPerBatch: 10 };
 
 const waiting = new Map<number, (verdict: Verdict) => void>();
 let calls = 0;
@@ -37,6 +37,7 @@ const store = {
     await judged({ fence: sent(by) });
   },
   ping: async () => true,
+  crashes: () => 0,
 };
 
 const work = queue.work((shard) => {
