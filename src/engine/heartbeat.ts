@@ -45,6 +45,9 @@ interface Probe {
   readonly millis: number;
 }
 
+/** A response may wait while this process is busy or stopped, so that time counts as one tick. */
+const ticks = 10;
+
 /** @returns the body, empty after an error; undefined after a timeout */
 function probe({ socketPath, path, millis }: Probe, signal: AbortSignal) {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -57,13 +60,15 @@ function probe({ socketPath, path, millis }: Probe, signal: AbortSignal) {
     response.on('end', () => resolve(text));
     response.on('error', () => resolve(''));
   });
-  sent.setTimeout(millis, () => {
+  let ticked = 0;
+  const timer = setInterval(() => {
+    if (++ticked < ticks) return;
     resolve(undefined);
     sent.destroy();
-  });
+  }, millis / ticks);
   sent.on('error', () => resolve(''));
   sent.end();
-  return promise;
+  return promise.finally(() => clearInterval(timer));
 }
 
 function report(text: string, events: EngineEvents): void {

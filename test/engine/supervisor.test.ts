@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -73,6 +73,18 @@ test('names why the system does not start a process', async (t) => {
   t.after(() => (process.execPath = execPath));
   process.execPath = join(dirname(execPath), 'missing');
   await assert.rejects(openEngine({ dataDir }, silentEvents()), /ENOENT/);
+});
+
+test('does not take an engine for hanging while this process is busy', async (t) => {
+  const { engine, client } = await openTestEngine(t, { heartbeatMillis: 1, hangMillis: 300 });
+  for (let turn = 0; turn < 8; turn++) {
+    await delay(20);
+    // Timers run before what arrives during a callback of I/O.
+    await stat(import.meta.filename);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+  }
+  assert.deepEqual(await rowsOf(client, 'SELECT 1 AS one'), [{ one: 1 }]);
+  assert.equal(engine.restarts, 0);
 });
 
 test('restarts after a fault in native code', async (t) => {
