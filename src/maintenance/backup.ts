@@ -27,6 +27,8 @@ export interface BackupOptions {
 
 /** Covers a restart of the engine or of the service. */
 const timeoutMs = 60_000;
+/** Created by the first service that ran on the directory. */
+const lockName = 'lock.db';
 
 /**
  * Snapshots the queue before the store: a batch released from the queue by then is in the store,
@@ -38,6 +40,7 @@ export async function backUp(options: BackupOptions): Promise<Manifest> {
   const dataDir = resolve(options.dataDir);
   const destination = resolve(options.destination);
   assertDataDirectory(dataDir);
+  assertOwner(dataDir);
   await assertFree(destination);
   assertOutside(dataDir, destination);
   const backupLock = lockBackup(dataDir);
@@ -134,10 +137,21 @@ function wholeFile(source: string, path: string): ArchiveFile {
 }
 
 function assertDataDirectory(dataDir: string): void {
-  if (!existsSync(join(dataDir, 'lock.db'))) {
+  if (!existsSync(join(dataDir, lockName))) {
     throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
   }
   assertRestoreFinished(dataDir);
+}
+
+/** The engine cannot write to folders of root, nor a later backup of the right user remove them. */
+function assertOwner(dataDir: string): void {
+  const own = process.geteuid?.();
+  const { uid } = statSync(join(dataDir, lockName));
+  if (own === undefined || own === uid) return;
+  throw new Error(
+    `cannot back up ${dataDir}: it belongs to user ${uid}, and this is user ${own}; ` +
+      `run the command as the user of the service: sudo -u '#${uid}' weir backup …`,
+  );
 }
 
 /** What removes or restores the data directory would remove the backup with it. */

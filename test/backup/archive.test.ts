@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -85,6 +86,17 @@ test('refuses a destination inside the data directory', async (t) => {
   }
   const beside = newPath(t, 'data');
   await backUp({ dataDir, destination: beside, elsewhere: new Set(), signal });
+});
+
+const cannotChown = process.getuid?.() !== 0 && 'changes the owner of a file';
+
+test('refuses another user than that of the service', { skip: cannotChown }, async (t) => {
+  const lock = join(dataDir, 'lock.db');
+  rmSync(join(dataDir, 'backup'), { recursive: true, force: true });
+  chownSync(lock, 12345, 12345);
+  t.after(() => chownSync(lock, 0, 0));
+  await assert.rejects(makeBackup(t), /it belongs to user 12345, and this is user 0; run .* sudo/);
+  assert.ok(!existsSync(join(dataDir, 'backup')), 'a later backup must be able to create it');
 });
 
 test('lists the files of a stopped engine once, without its symbolic links', async (t) => {
