@@ -51,7 +51,7 @@ export function readableStreams(
   });
 }
 
-function toReadableStream(stream: Stream, nowMs: number): ReadableStream {
+export function toReadableStream(stream: Stream, nowMs: number): ReadableStream {
   const { streamId } = stream;
   const keptFrom = BigInt(nowMs - stream.retentionDays * msPerDay) * nanosPerMilli;
   const levels = downsamplingOf(stream.downsampling);

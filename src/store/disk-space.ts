@@ -1,5 +1,7 @@
 /** Frees disk space by retention and by the disk cap, in all tables alike. */
 import type { Stream } from '../model/account.ts';
+import type { ReadableStream } from '../model/plan.ts';
+import { toReadableStream } from '../model/readable-streams.ts';
 import type { ClickHouseStore } from './clickhouse.ts';
 import {
   compileCountExpired,
@@ -23,7 +25,10 @@ export interface DiskSpaceParts {
 export interface DiskSpace {
   /** Drops the days of receipt that are older than the longest retention. */
   dropExpiredDays(): Promise<void>;
-  /** Deletes the expired rows of streams with a shorter retention. */
+  /**
+   * Deletes the expired rows of streams with a shorter retention, and what a deletion left: rows
+   * that were still in the queue, or all if the store was away.
+   */
   deleteExpiredRows(): Promise<void>;
   /** Drops the oldest days, but never the newest, until all fits under the cap. */
   dropDaysOverCap(maxDiskBytes: number): Promise<void>;
@@ -67,9 +72,11 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
     async deleteExpiredRows() {
       const all = await streams();
       const longest = Math.max(...all.map((stream) => stream.retentionDays));
-      const expiries = all
-        .filter((stream) => stream.retentionDays < longest)
-        .map((stream) => toExpiry(stream, now()));
+      const expiries = all.flatMap((stream): Expiry[] => {
+        const readable = toReadableStream(stream, now());
+        const isDue = stream.retentionDays < longest || hasDeleted(readable);
+        return isDue ? [{ ...readable, accountId: stream.accountId }] : [];
+      });
       for (const some of toBatches(expiries)) {
         for (const table of storedTables) await deleteExpired(table, some);
       }
@@ -106,8 +113,7 @@ export function toBatches<Item>(all: readonly Item[]): Item[][] {
   );
 }
 
-function toExpiry(stream: Stream, nowMs: number): Expiry {
-  const { accountId, streamId, retentionDays } = stream;
-  const receivedFromNanos = BigInt(nowMs - retentionDays * msPerDay) * 1_000_000n;
-  return { accountId, streamId, receivedFromNanos };
+/** Whether rows that arrived late may be left of a deletion within the retention. */
+function hasDeleted({ receivedFromNanos, deletedUntilNanos }: ReadableStream): boolean {
+  return deletedUntilNanos !== undefined && receivedFromNanos === deletedUntilNanos + 1n;
 }

@@ -158,6 +158,17 @@ test('deletes a stream’s data up to a time, and no other’s', async () => {
   assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
 });
 
+test('deletes rows that a deletion left, such as those that were in the queue', async () => {
+  const [gone, kept] = [stream(100), stream(100)];
+  await fill(gone, [0, 1, 2]);
+  await fill(kept, [0, 1, 2]);
+  const dataDeletedUntil = new Date(now - msPerDay).toISOString();
+  await housekeeping([{ ...gone, dataDeletedUntil }, kept]).deleteExpiredRows();
+  await allMutated(engine);
+  assert.deepEqual([...(await rowsByDay(gone)).keys()], [0]);
+  assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
+});
+
 test('builds the search index that inserts and merges skip, and reads use it', async () => {
   const only = stream(100);
   const indexBytes = async () => {

@@ -106,6 +106,17 @@ test('deletes rows of streams with shorter retention, exactly to their limit', a
   assert.equal((await daysIn('series', short)).length, 4, 'labels are kept 25 hours longer');
 });
 
+test('deletes samples that a deletion left, with their labels', async () => {
+  const gone = stream(100);
+  await fill(gone, [0, 1, 2]);
+  const dataDeletedUntil = new Date(now - msPerDay).toISOString();
+  await housekeeping([{ ...gone, dataDeletedUntil }]).deleteExpiredRows();
+  await allMutated(engine);
+  for (const table of [...metricTables, 'series']) {
+    assert.deepEqual(await daysIn(table, gone), [0], table);
+  }
+});
+
 test('drops the oldest day of logs and metrics over the disk cap', async () => {
   const only = stream(100);
   const logs = Array.from({ length: 3_000 }, () => ({ body: randomUUID() }));

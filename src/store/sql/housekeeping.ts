@@ -1,10 +1,11 @@
 /** Statements that free disk space and build the indexes that inserts omit. Pure. */
 import { type Granules, granulesSql, isIndexedSql, searchIndexesFor } from './search-indexes.ts';
+import type { ReadableStream } from '../../model/plan.ts';
 import { type Parameters, type Statement, statement } from './statement.ts';
+import { keptFromNanos } from './streams.ts';
 import {
   everyReplica,
   everyShard,
-  keptLongerMs,
   localEnding,
   localTable,
   onCluster,
@@ -134,11 +135,9 @@ export function compileMerges(
   return { sql: `SYSTEM ${action} MERGES ${localTable(placement, table)}`, params: {} };
 }
 
-export interface Expiry {
+/** A stream of an account; rows received before what it shows are deleted. */
+export interface Expiry extends ReadableStream {
   readonly accountId: string;
-  readonly streamId: string;
-  /** Unix ns; rows received earlier have expired. */
-  readonly receivedFromNanos: bigint;
 }
 
 export function compileCountExpired(
@@ -181,11 +180,10 @@ SETTINGS mutations_sync = 0`,
 }
 
 function expiredSql(table: StoredTable, expiries: readonly Expiry[], params: Parameters): string {
-  const longerNanos = BigInt(keptLongerMs(table)) * 1_000_000n;
   const conditions = expiries.map((expiry) => {
     const account = params.add('String', expiry.accountId);
     const stream = params.add('String', expiry.streamId);
-    const from = params.receipt(expiry.receivedFromNanos - longerNanos, receiptPrecision(table));
+    const from = params.receipt(keptFromNanos(table, expiry), receiptPrecision(table));
     return `(AccountId = ${account} AND StreamId = ${stream} AND ReceivedAt < ${from})`;
   });
   return conditions.join('\n  OR ');

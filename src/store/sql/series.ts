@@ -13,7 +13,6 @@ import {
   type SeriesPlan,
   metricNameLabel,
 } from '../../model/metric-plan.ts';
-import type { ReadableStream } from '../../model/plan.ts';
 import {
   limitsSql,
   type Parameters,
@@ -21,8 +20,8 @@ import {
   type Statement,
   statement,
 } from './statement.ts';
-import { ownerConditions } from './streams.ts';
-import { keptLongerMs, tableName } from './tables.ts';
+import { keptFromNanos, ownerConditions } from './streams.ts';
+import { tableName } from './tables.ts';
 
 const and = '\n  AND ';
 
@@ -96,7 +95,9 @@ ${limitsSql(limits)}`,
 
 export function seriesConditions(filter: SeriesFilter, params: Parameters): string {
   const { accountId, fromMs, untilMs } = filter;
-  const streams = filter.streams.map(labelRetention);
+  const streams = filter.streams.map((stream) => {
+    return { ...stream, receivedFromNanos: keptFromNanos('series', stream) };
+  });
   return [
     ...ownerConditions('series', { accountId, streams }, params),
     `Day >= ${dayParameter(fromMs, params)}`,
@@ -107,13 +108,6 @@ export function seriesConditions(filter: SeriesFilter, params: Parameters): stri
 
 function dayParameter(unixMs: bigint, params: Parameters): string {
   return `toDate(${params.add('UInt16', toDay(Number(unixMs)))})`;
-}
-
-/** Labels outlive retention, but not a deletion. */
-function labelRetention({ streamId, receivedFromNanos, deletedUntilNanos }: ReadableStream) {
-  const from = receivedFromNanos - BigInt(keptLongerMs('series')) * 1_000_000n;
-  const afterDeletion = deletedUntilNanos === undefined ? 0n : deletedUntilNanos + 1n;
-  return { streamId, receivedFromNanos: from > afterDeletion ? from : afterDeletion };
 }
 
 /**

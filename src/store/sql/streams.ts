@@ -4,7 +4,7 @@
  */
 import type { ReadableStream } from '../../model/plan.ts';
 import type { Parameters } from './statement.ts';
-import { receiptPrecision, type StoredTable } from './tables.ts';
+import { keptLongerMs, receiptPrecision, type StoredTable } from './tables.ts';
 
 interface Owner {
   readonly accountId: string;
@@ -42,4 +42,14 @@ function streamConditions(
   if (groups.length === 1) return groups[0]!;
   const any = groups.map((conditions) => `(${conditions.join(' AND ')})`).join(' OR ');
   return [idCondition(streams), `(${any})`];
+}
+
+/** The time of receipt, Unix ns, from which a table keeps rows: no deletion leaves labels. */
+export function keptFromNanos(
+  table: StoredTable,
+  { receivedFromNanos, deletedUntilNanos }: ReadableStream,
+): bigint {
+  const from = receivedFromNanos - BigInt(keptLongerMs(table)) * 1_000_000n;
+  const afterDeletion = deletedUntilNanos === undefined ? 0n : deletedUntilNanos + 1n;
+  return from > afterDeletion ? from : afterDeletion;
 }
