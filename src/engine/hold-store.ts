@@ -34,6 +34,8 @@ const statementMs = 120_000;
 
 /** Files beside the parts of a table and in the folder of a database. */
 const tableFile = /^(?:format_version|mutation_\d+)\.txt$|\.sql$/;
+/** Removed some time after the mutation. */
+const mutationFile = /^mutation_\d+\.txt$/;
 /** Parts that are being written or removed, or are detached. */
 const transientFolder = /^(?:tmp|delete_tmp|detached|moving)/;
 
@@ -50,10 +52,11 @@ export async function holdStore(directory: string, options: HoldOptions): Promis
     releaseStore(directory);
     mkdirSync(hold, { recursive: true });
     try {
-      linkTableFiles(store, hold);
+      linkTableFiles(store, hold, mutationFile);
       await freezeTables(readSocketPath(directory), options.signal);
-      // Again, for mutations that began meanwhile.
-      linkTableFiles(store, hold);
+      // Definitions at least as new as the rows that tell which migrations were applied, and
+      // mutations that began meanwhile.
+      linkTableFiles(store, hold, tableFile);
       return [...manifestFile(directory), ...filesBelow(hold, 'store/')];
     } catch (cause) {
       options.signal.throwIfAborted();
@@ -116,8 +119,16 @@ function quote(name: string): string {
   return `\`${name.replaceAll(/[\\`]/g, '\\$&')}\``;
 }
 
-const tablesSql = `SELECT database, name FROM system.tables
-WHERE engine LIKE '%MergeTree' AND lower(database) NOT IN ('system', 'information_schema')
+/** With those that a migration has detached to replace their definition. */
+const tablesSql = `SELECT database, name FROM
+(
+  SELECT database, name FROM system.tables
+  WHERE engine LIKE '%MergeTree' AND lower(database) NOT IN ('system', 'information_schema')
+  UNION DISTINCT
+  SELECT database, table AS name FROM system.detached_tables
+  WHERE NOT is_permanently
+    AND database IN (SELECT name FROM system.databases WHERE engine = 'Atomic')
+)
 ORDER BY database, name FORMAT JSONCompactEachRow`;
 
 async function runStatement(socketPath: string, sql: string, signal: AbortSignal): Promise<string> {
@@ -133,8 +144,11 @@ async function runStatement(socketPath: string, sql: string, signal: AbortSignal
   sent.on('error', reject);
   sent.on('response', (response) => {
     readText(response).then((text) => {
+      const message = `cannot hold the store's data: ${text.trim()}`;
       if (response.statusCode === 200) resolve(text);
-      else reject(new EngineRefusal(`cannot hold the store's data: ${text.trim()}`));
+      // It will be attached again, or was dropped.
+      else if (text.includes('(UNKNOWN_TABLE)')) reject(new Error(message));
+      else reject(new EngineRefusal(message));
     }, reject);
   });
   sent.end(sql);
@@ -158,19 +172,19 @@ async function isResponding(directory: string): Promise<boolean> {
   }
 }
 
-function linkTableFiles(store: string, hold: string): void {
-  linkFiles(join(store, 'metadata'), join(hold, 'metadata'));
+function linkTableFiles(store: string, hold: string, wanted: RegExp): void {
+  linkFiles(join(store, 'metadata'), join(hold, 'metadata'), wanted);
   for (const prefix of foldersIn(join(store, 'store'))) {
     for (const id of foldersIn(join(store, 'store', prefix))) {
-      linkFiles(join(store, 'store', prefix, id), join(hold, 'store', prefix, id));
+      linkFiles(join(store, 'store', prefix, id), join(hold, 'store', prefix, id), wanted);
     }
   }
 }
 
-function linkFiles(from: string, to: string): void {
+function linkFiles(from: string, to: string, wanted: RegExp): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
-    if (!entry.isFile() || !tableFile.test(entry.name)) continue;
+    if (!entry.isFile() || !wanted.test(entry.name)) continue;
     try {
       linkSync(join(from, entry.name), join(to, entry.name));
     } catch (error) {
