@@ -11,8 +11,6 @@ import {
 } from './admin/quickstart.ts';
 import { type Role, rolesOf } from './config/roles.ts';
 import type { Config } from './config/schema.ts';
-import { sweepBackups } from './maintenance/backup.ts';
-import { assertRestoreFinished } from './maintenance/unfinished.ts';
 import { type EngineNode, isEngineOnly, openEngineNode } from './service/engine-node.ts';
 import { openAlerts } from './service/alerts.ts';
 import { openDirectory } from './service/open-directory.ts';
@@ -60,8 +58,6 @@ async function openWeir(config: Readonly<Config>): Promise<Weir> {
   const roles = rolesOf(config);
 
   const dataDir = openDataFolder(opening);
-  assertRestoreFinished(dataDir);
-  sweepBackups(dataDir);
   const directoryParts = await openDirectory(opening);
   const { directory } = directoryParts;
   // The process with the control API creates the first tokens.

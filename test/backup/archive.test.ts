@@ -21,12 +21,14 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { backUp, type BackupPart, sweepBackups } from '../../src/maintenance/backup.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
 import { listStore } from '../../src/engine/hold-store.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
 import { restore, verifyBackup } from '../../src/maintenance/restore.ts';
 import { assertRestoreFinished } from '../../src/maintenance/unfinished.ts';
+import { openEngineNode } from '../../src/service/engine-node.ts';
 import { recordTelemetry } from '../queue/recording-telemetry.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 
@@ -247,6 +249,16 @@ test('an unfinished restore is detected and can be repeated', async (t) => {
   );
   await restore({ source, dataDir: target, signal });
   assertRestoreFinished(target);
+});
+
+test('an engine node does not start on an unfinished restore either', async (t) => {
+  const target = newPath(t, 'restored');
+  mkdirSync(join(target, 'restoring'), { recursive: true });
+  const flags = ['--roles', 'engine', '--data', target, '--engine-port', '0', '--ops-port', '0'];
+  const config = loadConfig({ flags, environment: { WEIR_LOG_LEVEL: 'silent' } });
+  const start = async () => (await openEngineNode(config)).close();
+  await assert.rejects(start(), /a restore into it did not finish/);
+  assert.ok(!existsSync(join(target, 'engine')));
 });
 
 test('runs one backup at a time', async (t) => {
