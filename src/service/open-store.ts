@@ -9,6 +9,7 @@ import { engineDefaults, type EngineOptions } from '../engine/options.ts';
 import { type Engine, openEngine } from '../engine/supervisor.ts';
 import { openDrain } from '../ingest/drain.ts';
 import type { Queue, Shard } from '../queue/port.ts';
+import { createSteadyClock } from '../std/steady-clock.ts';
 import {
   type ClickHouseStore,
   type ClickHouseStoreOptions,
@@ -65,7 +66,8 @@ export async function openWriter(
   const openHousekeeping = () => {
     const options = toHousekeepingOptions(config);
     const streams = () => directory.listAllStreams();
-    const housekeeping = createHousekeeping({ store, streams, now: Date.now }, options);
+    const now = createSteadyClock();
+    const housekeeping = createHousekeeping({ store, streams, now }, options);
     return openHousekeepingTimer(housekeeping, options.everyMs);
   };
   const work = queue.work((shard: Shard) => {
