@@ -2,7 +2,15 @@
  * Backs up the embedded parts of a data directory, online or offline. Each part is a point-in-time
  * snapshot; the order of the snapshots keeps every acknowledged event.
  */
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Manifest } from './manifest.ts';
 import { type ArchiveFile, assertFree, writeArchive } from './write-archive.ts';
@@ -87,7 +95,7 @@ async function holdParts(options: BackupOptions, isRunning: boolean): Promise<Ar
     files.push(...inFolder('engine', await hold(join(dataDir, 'engine'), { timeoutMs, signal })));
   }
   if (has('directory', sqliteFileName)) {
-    const source = join(dataDir, heldName, sqliteFileName);
+    const source = heldPath(dataDir, sqliteFileName);
     copySqliteDirectory(join(dataDir, sqliteFileName), source);
     files.push(wholeFile(source, sqliteFileName));
   }
@@ -115,17 +123,32 @@ function listAuthority(dataDir: string): ArchiveFile[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith('.pem'))
-    .map((name) => wholeFile(join(folder, name), `tls/${name}`));
+    .map((name) => holdFile(dataDir, join(folder, name), `tls/${name}`));
 }
 
 const firstRunName = 'first-run.json';
+const filesName = 'files';
 
 /** The tokens of the first run, without the addresses of this run, as the next start reads them. */
 function listFirstRun(dataDir: string): ArchiveFile[] {
   const source = [firstRunName, 'quickstart.json']
     .map((name) => join(dataDir, name))
     .find((file) => existsSync(file));
-  return source === undefined ? [] : [wholeFile(source, firstRunName)];
+  return source === undefined ? [] : [holdFile(dataDir, source, firstRunName)];
+}
+
+/** By a hard link: a service that restarts meanwhile replaces the file. */
+function holdFile(dataDir: string, source: string, path: string): ArchiveFile {
+  const held = heldPath(dataDir, path);
+  linkSync(source, held);
+  return wholeFile(held, path);
+}
+
+/** Where a snapshot of a file is. @param path in the data directory */
+function heldPath(dataDir: string, path: string): string {
+  const held = join(dataDir, heldName, filesName, path);
+  mkdirSync(dirname(held), { recursive: true, mode: 0o700 });
+  return held;
 }
 
 function inFolder(folder: string, files: readonly ArchiveFile[]): ArchiveFile[] {
@@ -184,5 +207,5 @@ function tryLock(dataDir: string): DirectoryLock | undefined {
 function releaseSnapshots(dataDir: string): void {
   releaseHold(join(dataDir, 'queue'));
   releaseStore(join(dataDir, 'engine'));
-  rmSync(join(dataDir, heldName, sqliteFileName), { force: true });
+  rmSync(join(dataDir, heldName, filesName), { recursive: true, force: true });
 }

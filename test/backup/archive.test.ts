@@ -23,6 +23,7 @@ import { before, test, type TestContext } from 'node:test';
 import { backUp, type BackupPart, sweepBackups } from '../../src/maintenance/backup.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openSqliteDirectory } from '../../src/directory/sqlite.ts';
+import { replaceTextFile } from '../../src/files/atomic-file.ts';
 import { lockDirectory } from '../../src/files/directory-lock.ts';
 import { listStore } from '../../src/engine/hold-store.ts';
 import { openDiskQueue } from '../../src/queue/disk/local-queue.ts';
@@ -232,6 +233,23 @@ test('an interrupted backup leaves nothing; the rest of a killed one is removed'
   await backUp({ dataDir, destination, elsewhere, signal });
   await verifyBackup(destination, signal);
   assert.ok(!existsSync(`${destination}.partial`));
+});
+
+test('copies files as they were, though a service that starts replaces them', async (t) => {
+  const file = join(dataDir, 'quickstart.json');
+  const earlier = readFileSync(file, 'utf8');
+  t.after(() => writeFileSync(file, earlier));
+  const destination = newPath(t, 'backup');
+  const starting = new AbortController().signal;
+  let hasStarted = false;
+  // Called once files are held and copied.
+  starting.throwIfAborted = () => {
+    if (!hasStarted) replaceTextFile(file, `{"accessToken":"wra_x","sockets":{}}`);
+    hasStarted = true;
+  };
+  await backUp({ dataDir, destination, elsewhere: new Set(), signal: starting });
+  assert.ok(hasStarted);
+  assert.equal(readFileSync(join(destination, 'data/first-run.json'), 'utf8'), earlier);
 });
 
 test('an unfinished restore is detected and can be repeated', async (t) => {
