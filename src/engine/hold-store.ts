@@ -57,7 +57,8 @@ export async function holdStore(directory: string, options: HoldOptions): Promis
       // Definitions at least as new as the rows that tell which migrations were applied, and
       // mutations that began meanwhile.
       linkTableFiles(store, hold, tableFile);
-      return [...manifestFile(directory), ...filesBelow(hold, 'store/')];
+      const files = filesBelow(hold, 'store/');
+      return [...holdManifest(directory, hold), ...files];
     } catch (cause) {
       options.signal.throwIfAborted();
       if (cause instanceof EngineRefusal) throw cause;
@@ -107,9 +108,14 @@ class EngineRefusal extends Error {
 }
 
 async function freezeTables(socketPath: string, signal: AbortSignal): Promise<void> {
-  const listed = await runStatement(socketPath, tablesSql, signal);
+  const listed = new Set<string>();
+  // A table that a migration detaches or attaches meanwhile is in one of the lists.
+  for (const sql of [tablesSql, detachedSql, tablesSql]) {
+    const lines = await runStatement(socketPath, sql, signal);
+    for (const line of lines.split('\n')) if (line !== '') listed.add(line);
+  }
   // In order of name and between inserts, since the insert pool runs one statement at a time.
-  for (const line of listed.split('\n').filter((each) => each !== '')) {
+  for (const line of [...listed].sort()) {
     const table = (JSON.parse(line) as string[]).map(quote).join('.');
     await runStatement(socketPath, `ALTER TABLE ${table} FREEZE WITH NAME '${holdName}'`, signal);
   }
@@ -119,17 +125,15 @@ function quote(name: string): string {
   return `\`${name.replaceAll(/[\\`]/g, '\\$&')}\``;
 }
 
-/** With those that a migration has detached to replace their definition. */
-const tablesSql = `SELECT database, name FROM
-(
-  SELECT database, name FROM system.tables
-  WHERE engine LIKE '%MergeTree' AND lower(database) NOT IN ('system', 'information_schema')
-  UNION DISTINCT
-  SELECT database, table AS name FROM system.detached_tables
-  WHERE NOT is_permanently
-    AND database IN (SELECT name FROM system.databases WHERE engine = 'Atomic')
-)
-ORDER BY database, name FORMAT JSONCompactEachRow`;
+const tablesSql = `SELECT database, name FROM system.tables
+WHERE engine LIKE '%MergeTree' AND lower(database) NOT IN ('system', 'information_schema')
+FORMAT JSONCompactEachRow`;
+
+/** A migration detaches a table to replace its definition. */
+const detachedSql = `SELECT database, table FROM system.detached_tables
+WHERE NOT is_permanently
+  AND database IN (SELECT name FROM system.databases WHERE engine = 'Atomic')
+FORMAT JSONCompactEachRow`;
 
 async function runStatement(socketPath: string, sql: string, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -192,6 +196,15 @@ function linkFiles(from: string, to: string, wanted: RegExp): void {
       if (!hasErrorCode(error, 'ENOENT', 'EEXIST')) throw error;
     }
   }
+}
+
+/** A newer engine replaces it when it starts. */
+function holdManifest(directory: string, hold: string): HeldPart[] {
+  return manifestFile(directory).map((file) => {
+    const source = join(hold, file.path);
+    linkSync(file.source, source);
+    return { ...file, source, bytes: statSync(source).size };
+  });
 }
 
 function manifestFile(directory: string): HeldPart[] {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { replaceTextFile } from '../../src/files/atomic-file.ts';
 import { holdStore, releaseStore } from '../../src/engine/hold-store.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { stampedBatch } from '../store/log-row-fixture.ts';
@@ -35,7 +36,7 @@ test('has the rows of a table that is detached at that moment', { skip: onCluste
   }
 });
 
-test('has definitions that are as new as the record of migrations', async (t) => {
+test('has definitions that are as new as the migrations recorded in it', async (t) => {
   const directory = temporaryFolder();
   const database = join(directory, 'store', 'store', 'abc', 'abc-database');
   for (const folder of [database, join(directory, 'store', 'metadata')]) {
@@ -58,7 +59,14 @@ test('has definitions that are as new as the record of migrations', async (t) =>
   await new Promise<void>((resolve) => engine.listen(socketPath, resolve));
   t.after(() => engine.close());
 
+  const manifest = join(directory, 'engine.json');
+  writeFileSync(manifest, '{"engineVersion":"3.4.0"}');
+
   const held = await holdStore(directory, options);
+  // A newer engine starts while the files are copied.
+  replaceTextFile(manifest, '{"engineVersion":"3.10.0"}');
+  const { source } = held.find(({ path }) => path === 'engine.json')!;
+  assert.equal(readFileSync(source, 'utf8'), '{"engineVersion":"3.4.0"}');
   const definition = held.find(({ path }) => path.endsWith('/logs.sql'));
   assert.equal(readFileSync(definition!.source, 'utf8'), 'later columns');
 });
