@@ -51,13 +51,18 @@ export class EventBatch {
 
   /** Slots of further events are ranges of these bytes. */
   continueIn(bytes: Buffer): void {
-    this.#warn(unreadableTime, this.#writer.unreadableTimes);
+    this.warn(unreadableTime, this.#writer.unreadableTimes);
     this.#writer = new EventRowWriter(bytes, this.#slots, this.#rows);
+  }
+
+  /** Counts a change of events that are stored. @param reason never contains data of the sender */
+  warn(reason: string, count = 1): void {
+    if (count > 0) addCount(this.#warnings, reason, count);
   }
 
   /** Warns of lines that were repaired. */
   warnOf({ brokenLines }: BodyText): void {
-    this.#warn(brokenText, brokenLines);
+    this.warn(brokenText, brokenLines);
   }
 
   /** @param fault as of `EventSource.findFault`. @throws AppError `too_large` */
@@ -95,13 +100,9 @@ export class EventBatch {
   finishEvenEmpty(): Batch {
     const rejections = this.#rejections.toBatch();
     const rows = this.#count - rejections.rejectedCount;
-    this.#warn(unreadableTime, this.#writer.unreadableTimes);
+    this.warn(unreadableTime, this.#writer.unreadableTimes);
     const payload = this.#rows.finish();
     return { layout: 'logs/1', rows, payload, ...rejections, warnings: this.#warnings };
-  }
-
-  #warn(reason: string, count: number): void {
-    if (count > 0) addCount(this.#warnings, reason, count);
   }
 
   /** @returns the index of the event */

@@ -3,7 +3,6 @@
  * first counts, labels become lists.
  */
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
-import { addCount } from '../../../codec/rejections.ts';
 import { EventBatch } from '../event-batch.ts';
 import { chooseService } from '../choose-fields.ts';
 import type { OpenEvents } from '../decode-events.ts';
@@ -23,22 +22,25 @@ const cutWarning = 'a field or an entry that is too long: cut';
 export interface Journal {
   readonly body: Buffer;
   readonly limits: StepLimits;
-  readonly warnings: Map<string, number>;
 }
 
-export const openEntries: OpenEvents<Journal> = (journal, workspace, limits) => ({
-  batch: new EventBatch(journal.body, workspace, limits),
-  events: eachEntry(journal, workspace.slots),
-});
+export const openEntries: OpenEvents<Journal> = (journal, workspace, limits) => {
+  const batch = new EventBatch(journal.body, workspace, limits);
+  return { batch, events: eachEntry(journal, workspace.slots, batch) };
+};
 
-function* eachEntry({ body, limits, warnings }: Journal, into: EventSlots): Generator<number> {
+function* eachEntry(
+  { body, limits }: Journal,
+  into: EventSlots,
+  batch: EventBatch,
+): Generator<number> {
   const entry = new Entry(body, into);
   for (let at = 0; at < body.length; ) {
     entry.clear();
     const end = readEntry(body, at, entry.take);
     if (entry.bytes === 0) break;
     const isCut = entry.longest >= limits.fieldBytes || entry.bytes >= limits.entryBytes;
-    if (isCut || entry.hasTooManyLabels) addCount(warnings, cutWarning);
+    if (isCut || entry.hasTooManyLabels) batch.warn(cutWarning);
     entry.finish();
     yield end - at;
     at = end;

@@ -1,6 +1,5 @@
 /** The journal of systemd, as systemd-journal-upload sends it: entries without an end, in steps. */
 import { z } from 'zod';
-import { addCount } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol, Reply, StepFormat } from '../../../model/protocol.ts';
 import { createEventsDecoder } from '../decode-events.ts';
@@ -63,12 +62,7 @@ export function createJournal(config: Config): Protocol {
     codings: ['identity'],
     steps,
     heapBytesPerBodyByte,
-    async decode(body, _format, context) {
-      const warnings = new Map<string, number>();
-      const batch = await decode({ body, limits, warnings }, context.limits);
-      for (const [reason, count] of batch.warnings ?? []) addCount(warnings, reason, count);
-      return { ...batch, warnings };
-    },
+    decode: (body, _format, context) => decode({ body, limits }, context.limits),
     reply: ({ rows }) => toReply(rows),
   };
 }

@@ -1,6 +1,5 @@
 /** Reads syslog messages into slots: RFC 5424, or BSD syslog. */
 import { isUtf8 } from 'node:buffer';
-import { addCount } from '../../../codec/rejections.ts';
 import { toSyslogWord } from '../../../model/severity.ts';
 import type { OpenEvents } from '../decode-events.ts';
 import { EventBatch } from '../event-batch.ts';
@@ -46,25 +45,25 @@ const syslogWarnings = {
 export interface SyslogBody extends ReadOptions {
   readonly body: Buffer;
   readonly messages: MessageSlots;
-  readonly warnings: Map<string, number>;
 }
 
-export const openMessages: OpenEvents<SyslogBody> = (syslog, workspace, limits) => ({
-  batch: new EventBatch(syslog.messages.bytes, workspace, limits),
-  events: eachMessage(syslog, workspace.slots),
-});
+export const openMessages: OpenEvents<SyslogBody> = (syslog, workspace, limits) => {
+  const batch = new EventBatch(syslog.messages.bytes, workspace, limits);
+  return { batch, events: eachMessage(syslog, workspace.slots, batch) };
+};
 
 function* eachMessage(
-  { body, messages, warnings, ...options }: SyslogBody,
+  { body, messages, ...options }: SyslogBody,
   slots: EventSlots,
+  batch: EventBatch,
 ): Generator<number> {
   const isText = isUtf8(body);
   for (const { start, end } of eachFrame(body)) {
     const isCut = end - start > messages.maxMessageBytes;
-    if (isCut) addCount(warnings, syslogWarnings.cut);
+    if (isCut) batch.warn(syslogWarnings.cut);
     const frame = { start, end: isCut ? start + messages.maxMessageBytes : end };
     messages.load(body, frame, isText && startsText(body, start) && startsText(body, frame.end));
-    if (!messages.read(slots, options)) addCount(warnings, syslogWarnings.text);
+    if (!messages.read(slots, options)) batch.warn(syslogWarnings.text);
     yield messages.eventBytes;
   }
 }

@@ -1,5 +1,4 @@
 /** Syslog messages of a connection or of datagrams, as a body of octet-counted messages. */
-import { addCount } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Protocol } from '../../../model/protocol.ts';
 import { createEventsDecoder } from '../decode-events.ts';
@@ -25,12 +24,7 @@ export function createSyslog(config: Config): Protocol {
     codings: ['identity'],
     maxBodyBytes,
     heapBytesPerBodyByte,
-    async decode(body, _format, { limits, nowMs }) {
-      const warnings = new Map<string, number>();
-      const batch = await decode({ body, nowMs, zone, messages, warnings }, limits);
-      for (const [reason, count] of batch.warnings ?? []) addCount(warnings, reason, count);
-      return { ...batch, warnings };
-    },
+    decode: (body, _format, { limits, nowMs }) => decode({ body, nowMs, zone, messages }, limits),
     reply: () => ({ status: 204, contentType: undefined, body: '' }),
   };
 }
