@@ -3,7 +3,6 @@ import { createSlicedDecoder, sliceBytes } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { type EventBatch, EventWorkspace, tooManyBytes } from './event-batch.ts';
-import { findFault } from './event-row.ts';
 
 /** An opened body. */
 export interface EventStream {
@@ -34,7 +33,7 @@ export function createEventsDecoder<Input>(
       for (const eventBytes of events) {
         bytes += eventBytes;
         if (bytes > maxBytes) throw tooManyBytes(maxBytes);
-        batch.take(findFault(workspace.slots), eventBytes);
+        batch.take(eventBytes);
         if (bytes < sliceEnd) continue;
         // Before the next event is read: bodies may share the buffer of slots.
         yield;

@@ -9,7 +9,7 @@ import type { Batch } from '../../model/batch.ts';
 import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
-import { openTolerantEvents } from './event-source.ts';
+import { openTolerantEvents } from './event-reader.ts';
 import { createLines } from './lines.ts';
 import type { LineFormat } from './text-lines.ts';
 

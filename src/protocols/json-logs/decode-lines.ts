@@ -8,13 +8,14 @@ import { createSlicedDecoder, sliceBytes, type Slices } from '../../codec/sliced
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
+import { notObject } from './decode.ts';
 import { brokenEventCost, EventBatch, EventWorkspace } from './event-batch.ts';
 import {
-  type EventSource,
-  type OpenSource,
+  type OpenReader,
   openPlainEvents,
   openTolerantEvents,
-} from './event-source.ts';
+  type ReadEvent,
+} from './event-reader.ts';
 import { eachPiece, type LineFormat } from './text-lines.ts';
 
 const newline = 0x0a;
@@ -48,15 +49,15 @@ export function createLinesDecoder(): LinesDecoder {
     decode(body, limits, format === 'json' ? whole : (text) => eachPiece(text, format));
 }
 
-export function createPiecesDecoder(open: OpenSource = openPlainEvents): PiecesDecoder {
+export function createPiecesDecoder(open: OpenReader = openPlainEvents): PiecesDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, limits, toPieces = whole) =>
     decodeInSlices((workspace) => {
       const text = repairText(body);
       const batch = new EventBatch(text.bytes, workspace, limits);
       batch.warnOf(text);
-      const openSource = (piece: Buffer) => open(piece, workspace.slots, limits.maxDepth);
-      return new LinesDecoding(openSource, batch, limits).decode(toPieces(text.bytes));
+      const openReader = (piece: Buffer) => open(piece, workspace.slots, limits.maxDepth);
+      return new LinesDecoding(openReader, batch, limits).decode(toPieces(text.bytes));
     });
 }
 
@@ -66,10 +67,12 @@ const nothing = Buffer.alloc(0);
 class LinesDecoding {
   readonly #maxDepth: number;
   readonly #batch: EventBatch;
-  readonly #openSource: (piece: Buffer) => EventSource;
+  readonly #openReader: (piece: Buffer) => ReadEvent;
   #piece: Buffer = nothing;
-  #source: EventSource;
+  #read: ReadEvent;
   #at = 0;
+  /** Of the event that is being read. */
+  #start = 0;
   /** Line of the request, from 1, that begins at `#lineAt` of the piece. */
   #line = 1;
   #lineAt = 0;
@@ -77,14 +80,14 @@ class LinesDecoding {
   #sliceEnd = 0;
 
   constructor(
-    openSource: (piece: Buffer) => EventSource,
+    openReader: (piece: Buffer) => ReadEvent,
     batch: EventBatch,
     { maxDepth }: DecodeLimits,
   ) {
     this.#maxDepth = maxDepth;
     this.#batch = batch;
-    this.#openSource = openSource;
-    this.#source = this.#openSource(this.#piece);
+    this.#openReader = openReader;
+    this.#read = openReader(this.#piece);
   }
 
   *decode(pieces: Iterable<Buffer>): Slices<Batch> {
@@ -108,7 +111,7 @@ class LinesDecoding {
     this.#lineAt = 0;
     this.#piece = piece;
     this.#at = 0;
-    this.#source = this.#openSource(piece);
+    this.#read = this.#openReader(piece);
     this.#batch.continueIn(piece);
   }
 
@@ -119,38 +122,32 @@ class LinesDecoding {
 
   #readEvent(): void {
     const start = this.#at;
+    this.#start = start;
     try {
       if (this.#piece[start] === openBrace) {
-        this.#at = this.#source.read(start);
-        this.#take(start, this.#source.findFault());
+        this.#at = this.#read(start);
+        this.#batch.take(this.#at - start, this.#describeLine);
       } else {
         this.#at = skipValue(this.#piece, start, this.#maxDepth);
-        this.#reject(start, 'the event is not an object');
+        this.#batch.reject(notObject, this.#describeLine());
       }
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'malformed') throw error;
-      this.#reject(start, notJson, error.message);
+      this.#batch.reject(notJson, `${this.#describeLine()}: ${error.message}`);
       this.#sliceEnd -= brokenEventCost;
       const end = this.#piece.indexOf(newline, start);
       this.#at = end < 0 ? this.#piece.length : end;
     }
   }
 
-  #take(start: number, fault: string | undefined): void {
-    if (fault === '') this.#batch.write(this.#at - start);
-    else if (fault !== undefined) this.#reject(start, fault);
-  }
-
-  #reject(at: number, reason: string, detail = ''): void {
+  /** Lines are not counted once rejections are no longer listed. */
+  readonly #describeLine = (): string => {
     if (this.#batch.listsRejections) {
-      this.#line += countLines(this.#piece, this.#lineAt, at);
-      this.#lineAt = at;
+      this.#line += countLines(this.#piece, this.#lineAt, this.#start);
+      this.#lineAt = this.#start;
     }
-    this.#batch.reject(
-      reason,
-      detail === '' ? `line ${this.#line}` : `line ${this.#line}: ${detail}`,
-    );
-  }
+    return `line ${this.#line}`;
+  };
 }
 
 function countLines(bytes: Buffer, start: number, end: number): number {

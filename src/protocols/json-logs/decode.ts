@@ -17,7 +17,10 @@ import {
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { createSlicedDecoder, sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import { EventBatch, EventWorkspace } from './event-batch.ts';
-import { type OpenSource, openPlainEvents } from './event-source.ts';
+import { type OpenReader, openPlainEvents } from './event-reader.ts';
+
+/** A reason to reject what stands in the place of an event. */
+export const notObject = 'the event is not an object';
 
 export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Promise<Batch>;
 
@@ -26,7 +29,7 @@ export type JsonLogsDecoder = (body: Buffer, limits: DecodeLimits) => Batch | Pr
  * no acceptable event, and `too_large` for more than `maxEvents` events.
  */
 export function createJsonLogsDecoder(
-  open: OpenSource = openPlainEvents,
+  open: OpenReader = openPlainEvents,
   readText: ReadBodyText = requireText,
 ): JsonLogsDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
@@ -36,11 +39,12 @@ export function createJsonLogsDecoder(
       const { bytes } = text;
       const batch = new EventBatch(bytes, workspace, limits);
       batch.warnOf(text);
-      const source = open(bytes, workspace.slots, limits.maxDepth);
+      const read = open(bytes, workspace.slots, limits.maxDepth);
       yield* readEvents(bytes, (at) => {
         const isObject = bytes[at] === openBrace;
-        const end = isObject ? source.read(at) : skipValue(bytes, at, limits.maxDepth);
-        batch.take(isObject ? source.findFault() : 'the event is not an object', end - at);
+        const end = isObject ? read(at) : skipValue(bytes, at, limits.maxDepth);
+        if (isObject) batch.take(end - at);
+        else batch.reject(notObject);
         return end;
       });
       return batch.finish();

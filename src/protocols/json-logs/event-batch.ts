@@ -6,7 +6,7 @@ import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { EventSlots } from './event-fields.ts';
-import { EventRowWriter } from './event-row.ts';
+import { EventRowWriter, findFault } from './event-row.ts';
 
 const unreadableTime = 'unreadable time: stored with the time of receipt';
 const brokenText = 'text that is not valid UTF-8: repaired';
@@ -65,16 +65,20 @@ export class EventBatch {
     this.warn(brokenText, brokenLines);
   }
 
-  /** @param fault as of `EventSource.findFault`. @throws AppError `too_large` */
-  take(fault: string | undefined, eventBytes: number): void {
-    if (fault === '') this.write(eventBytes);
-    else if (fault !== undefined) this.reject(fault);
-  }
-
   /**
-   * Writes the event in the slots. @param eventBytes its length, which bounds its row
+   * Writes, rejects or skips the event in the slots.
+   * @param eventBytes its length, which bounds its row
+   * @param example of a rejection, shown to the sender only
    * @throws AppError `too_large`
    */
+  take(eventBytes: number, example?: () => string): void {
+    if (this.#slots.isSkipped) return;
+    const fault = findFault(this.#slots);
+    if (fault === '') this.write(eventBytes);
+    else this.reject(fault, example?.());
+  }
+
+  /** Writes the event in the slots, which must be valid. @throws AppError `too_large` */
   write(eventBytes: number): void {
     this.#begin();
     this.#writer.write(eventBytes);

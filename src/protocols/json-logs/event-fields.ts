@@ -74,6 +74,8 @@ export class EventSlots {
   given = noText;
   /** Why the event cannot be stored, apart from its fields; '' = it can. */
   fault = '';
+  /** The event is neither stored nor rejected. */
+  isSkipped = false;
   readonly #filled = new Uint8Array(fieldKeys.length);
   #filledCount = 0;
   readonly #use = new Uint8Array(fieldKeys.length);
@@ -87,6 +89,7 @@ export class EventSlots {
     this.#filledCount = 0;
     this.addedBytes = 0;
     this.fault = '';
+    this.isSkipped = false;
     this.labels.clear();
   }
 

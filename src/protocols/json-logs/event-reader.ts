@@ -29,6 +29,25 @@ export const plainEvents: EventDialect = { flattened: 'ecs', isTolerant: false }
 export const tolerantEvents: EventDialect = { flattened: 'ecs', isTolerant: true };
 export const documents: EventDialect = { flattened: 'all', isTolerant: true };
 
+/**
+ * Reads the event that begins at a brace into slots, with the reason to reject or skip it.
+ * @returns the position after it. @throws AppError `malformed`
+ */
+export type ReadEvent = (at: number) => number;
+
+/** @param slots filled with each event of the buffer */
+export type OpenReader = (bytes: Buffer, slots: EventSlots, maxDepth: number) => ReadEvent;
+
+export const openPlainEvents: OpenReader = openDialect(plainEvents);
+export const openTolerantEvents: OpenReader = openDialect(tolerantEvents);
+
+function openDialect(dialect: EventDialect): OpenReader {
+  return (bytes, slots, maxDepth) => {
+    const reader = new EventReader(bytes, slots, maxDepth, dialect);
+    return (at) => reader.read(at);
+  };
+}
+
 /** Objects of ECS with fields that have columns, errors and fields of loggers, and Kubernetes. */
 export const ecsTable = createKeyTable([
   'error',
@@ -74,11 +93,7 @@ export class EventReader {
     this.#dialect = dialect;
   }
 
-  /**
-   * @param at the position of the opening brace
-   * @returns the position after the event
-   * @throws AppError `malformed`
-   */
+  /** Implements `ReadEvent`. */
   read(at: number): number {
     this.clear();
     const end = walkMembers(this.#bytes, at, this.#takeField);

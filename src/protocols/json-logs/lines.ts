@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../model/protocol.ts';
 import { createJsonLogsDecoder } from './decode.ts';
 import { createLinesDecoder } from './decode-lines.ts';
-import { openTolerantEvents } from './event-source.ts';
+import { openTolerantEvents } from './event-reader.ts';
 import { toText } from './json-logs.ts';
 import type { LineFormat } from './text-lines.ts';
 import { acceptedAnswer, eventProtocol } from './event-protocol.ts';

@@ -3,9 +3,7 @@ import { comma, quote, scanString, skipValue } from '../../../codec/json-scanner
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
 import { type EventSlots, field, slotKind } from '../event-fields.ts';
-import { EventReader, tolerantEvents } from '../event-reader.ts';
-import { findFault } from '../event-row.ts';
-import type { OpenSource } from '../event-source.ts';
+import { EventReader, type OpenReader, tolerantEvents } from '../event-reader.ts';
 import { type TakeMember, walkMembers } from '../json-walk.ts';
 import { labelOrigin, maxLabels, valueKind } from '../label-set.ts';
 
@@ -25,7 +23,7 @@ const tagBytes = 16;
  * without a message is its own message: Fluent Bit repeats a request that is answered with 400, and
  * with it the logs that were stored.
  */
-export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
+export const openDatadogLogs: OpenReader = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, tolerantEvents);
   let isEmpty = true;
   let tagsAt = -1;
@@ -48,23 +46,21 @@ export const openDatadogLogs: OpenSource = (bytes, slots, maxDepth) => {
     else reader.readLabel(name, 0, name.length, at);
   }
 
-  return {
-    read(at) {
-      reader.clear();
-      isEmpty = true;
-      tagsAt = -1;
-      statusAt = -1;
-      dateAt = -1;
-      const end = walkMembers(bytes, at, takeMember);
-      // Last: an object of labels would replace those before it.
-      if (tagsAt >= 0) readTags(bytes, tagsAt, slots);
-      readUnlessFilled(field.severity, status, statusAt);
-      readUnlessFilled(field.timestamp, date, dateAt);
-      slots.set(field.whole, slotKind.other, at, end);
-      return end;
-    },
+  return (at) => {
+    reader.clear();
+    isEmpty = true;
+    tagsAt = -1;
+    statusAt = -1;
+    dateAt = -1;
+    const end = walkMembers(bytes, at, takeMember);
+    // Last: an object of labels would replace those before it.
+    if (tagsAt >= 0) readTags(bytes, tagsAt, slots);
+    readUnlessFilled(field.severity, status, statusAt);
+    readUnlessFilled(field.timestamp, date, dateAt);
+    slots.set(field.whole, slotKind.other, at, end);
     // The Agent sends an empty object to learn whether the address takes logs.
-    findFault: () => (isEmpty ? undefined : findFault(slots)),
+    slots.isSkipped = isEmpty;
+    return end;
   };
 };
 

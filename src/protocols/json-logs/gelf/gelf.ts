@@ -8,11 +8,9 @@ import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../../model/protocol.ts';
 import { createPiecesDecoder } from '../decode-lines.ts';
-import { field, slotKind } from '../event-fields.ts';
+import { type EventSlots, field } from '../event-fields.ts';
 import { acceptedAnswer, eventProtocol } from '../event-protocol.ts';
-import { EventReader, plainEvents } from '../event-reader.ts';
-import { findFault } from '../event-row.ts';
-import type { OpenSource } from '../event-source.ts';
+import { EventReader, type OpenReader, plainEvents } from '../event-reader.ts';
 import { toText } from '../json-logs.ts';
 import { walkMembers } from '../json-walk.ts';
 
@@ -92,30 +90,29 @@ function isRejected(first: number, name: { source: Buffer; start: number; end: n
 }
 
 /** Additional fields are those of JSON events, without their underscore. */
-const openGelfMessages: OpenSource = (bytes, slots, maxDepth) => {
+const openGelfMessages: OpenReader = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, plainEvents);
-  return {
-    read(at) {
-      reader.clear();
-      return walkMembers(bytes, at, (source, start, end, valueAt) => {
-        if (source[start] === underscore && findKey(standardTable, source, start + 1, end) < 0) {
-          start += 1;
-          return isRejected(bytes[valueAt]!, { source, start, end })
-            ? reader.readLabel(source, start, end, valueAt)
-            : reader.readValue(source, start, end, valueAt);
-        }
-        if (findKey(versionTable, source, start, end) < 0) {
-          return reader.readValue(source, start, end, valueAt);
-        }
-        return skipValue(bytes, valueAt, maxDepth - 1);
-      });
-    },
-    findFault() {
-      const isMissing = slots.isAbsent(field.shortMessage) && slots.isAbsent(field.message);
-      if (isMissing) return 'short_message is missing';
-      const kind = slots.kind[field.shortMessage];
-      const isText = kind === slotKind.absent || slots.isString(field.shortMessage);
-      return isText ? findFault(slots) : 'short_message is not a string';
-    },
+  return (at) => {
+    reader.clear();
+    const messageEnd = walkMembers(bytes, at, (source, start, end, valueAt) => {
+      if (source[start] === underscore && findKey(standardTable, source, start + 1, end) < 0) {
+        start += 1;
+        return isRejected(bytes[valueAt]!, { source, start, end })
+          ? reader.readLabel(source, start, end, valueAt)
+          : reader.readValue(source, start, end, valueAt);
+      }
+      if (findKey(versionTable, source, start, end) < 0) {
+        return reader.readValue(source, start, end, valueAt);
+      }
+      return skipValue(bytes, valueAt, maxDepth - 1);
+    });
+    slots.fault = faultOf(slots);
+    return messageEnd;
   };
 };
+
+function faultOf(slots: EventSlots): string {
+  if (slots.isString(field.shortMessage)) return '';
+  if (!slots.isAbsent(field.shortMessage)) return 'short_message is not a string';
+  return slots.isAbsent(field.message) ? 'short_message is missing' : '';
+}

@@ -5,10 +5,8 @@
 import { openBrace, quote, skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
 import { chooseMessage } from '../choose-fields.ts';
-import type { OpenSource } from '../event-source.ts';
 import { field, slotKind } from '../event-fields.ts';
-import { documents, EventReader } from '../event-reader.ts';
-import { findFault } from '../event-row.ts';
+import { documents, EventReader, type OpenReader } from '../event-reader.ts';
 import { type TakeMember, walkMembers } from '../json-walk.ts';
 
 const member = { time: 0, host: 1, event: 2, fields: 3 } as const;
@@ -18,7 +16,7 @@ const line = Buffer.from('line');
 const lineTable = createKeyTable(['line']);
 
 /** The members of an event are fields, as are those of `fields`. Others are labels. */
-export const openHecEvents: OpenSource = (bytes, slots, maxDepth) => {
+export const openHecEvents: OpenReader = (bytes, slots, maxDepth) => {
   const reader = new EventReader(bytes, slots, maxDepth, documents);
 
   /** Of the text of a line, until it is known whether the event has a message. */
@@ -79,11 +77,10 @@ export const openHecEvents: OpenSource = (bytes, slots, maxDepth) => {
     }
   };
 
-  return {
-    read(at) {
-      reader.clear();
-      return walkMembers(bytes, at, takeMember);
-    },
-    findFault: () => (slots.isAbsent(field.whole) ? 'event is missing' : findFault(slots)),
+  return (at) => {
+    reader.clear();
+    const end = walkMembers(bytes, at, takeMember);
+    if (slots.isAbsent(field.whole)) slots.fault = 'event is missing';
+    return end;
   };
 };
