@@ -2,6 +2,8 @@
 import type { ArrivalRange, Arrivals, ArrivalsPlan } from '../model/arrival.ts';
 import type {
   FacetsPlan,
+  FieldsPlan,
+  FieldValuesPlan,
   HistogramPlan,
   ListPlan,
   LogFilter,
@@ -20,8 +22,9 @@ import { canCount } from './counts/count-matches.ts';
 import { exceededLimit } from './failures.ts';
 import { readFields, readFieldValues } from './fields-reader.ts';
 import { readComparison } from './messages/compared-values.ts';
-import { createMessageReader } from './messages/sampled-messages.ts';
+import { readMessages } from './messages/sampled-messages.ts';
 import { type ListParts, readPage } from './pages/read-page.ts';
+import type { ReadKind } from '../telemetry/store-events.ts';
 import type { Store } from './port.ts';
 import { type ReaderParts, startReadTime, timed } from './read-time.ts';
 import type { ReceiptFloor } from './receipt-floor.ts';
@@ -112,34 +115,33 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return (await counted?.stats(plan, context)) ?? readStats(parts, plan, context);
   }
 
-  const messages = createMessageReader(parts, histogram);
-
+  const countLogs = histogram;
   const checked = <Plan extends FilteredPlan>(plan: Plan) => withoutIdleLimits(plan, floor);
+  const reader =
+    <Plan extends FilteredPlan, Result>(
+      kind: ReadKind,
+      read: (plan: Plan, context: QueryContext) => Promise<Result>,
+    ) =>
+    (plan: Plan, ...caller: [signal?: AbortSignal, scanned?: Scan]) =>
+      timed(events, kind, read(checked(plan), contextOf(plan, ...caller)));
 
   return {
-    list: (plan, ...caller) =>
-      timed(events, 'list', list(checked(plan), contextOf(plan, ...caller))),
+    list: reader('list', list),
     walk: (plan, signal) => timed(events, 'walk', walk(parts, checked(plan), signal)),
-    histogram: (plan, ...caller) =>
-      timed(events, 'histogram', histogram(checked(plan), contextOf(plan, ...caller))),
-    facets: (plan, ...caller) =>
-      timed(events, 'facets', facets(checked(plan), contextOf(plan, ...caller))),
-    fields: (plan, ...caller) =>
-      timed(events, 'fields', readFields(parts, checked(plan), contextOf(plan, ...caller))),
-    fieldValues: (plan, ...caller) =>
-      timed(
-        events,
-        'field_values',
-        readFieldValues(parts, checked(plan), contextOf(plan, ...caller)),
-      ),
-    stats: (plan, ...caller) =>
-      timed(events, 'stats', stats(checked(plan), contextOf(plan, ...caller))),
-    messages: (plan, ...caller) =>
-      timed(events, 'messages', messages.read(checked(plan), contextOf(plan, ...caller))),
+    histogram: reader('histogram', histogram),
+    facets: reader('facets', facets),
+    fields: reader('fields', (plan: FieldsPlan, context) => readFields(parts, plan, context)),
+    fieldValues: reader('field_values', (plan: FieldValuesPlan, context) =>
+      readFieldValues(parts, plan, context),
+    ),
+    stats: reader('stats', stats),
+    messages: reader('messages', (plan: HistogramPlan, context) =>
+      readMessages(parts, plan, { context, countLogs }),
+    ),
     compare: ({ selection, baseline }: ComparisonPlan, ...caller) => {
       const plan = { selection: checked(selection), baseline: checked(baseline) };
       const context = contextOf(selection, ...caller);
-      const read = readComparison(parts, plan, { context, countLogs: histogram });
+      const read = readComparison(parts, plan, { context, countLogs });
       return timed(events, 'compare', read);
     },
     arrivals: (plan) => timed(events, 'arrivals', readArrivals(parts, plan)),

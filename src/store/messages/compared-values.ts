@@ -6,7 +6,6 @@ import {
   labelPrefix,
   logFields,
 } from '../../model/log-fields.ts';
-import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
 import type {
   ComparedValue,
   ComparisonPlan,
@@ -14,7 +13,6 @@ import type {
   LogSample,
   SideCounts,
 } from '../../model/sample-plan.ts';
-import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { rowValueSql } from '../sql/field-sql.ts';
 import {
@@ -25,7 +23,7 @@ import {
   statement,
 } from '../sql/statement.ts';
 import { tableName } from '../sql/tables.ts';
-import { readSamples, sampleSql, totalOf } from './sample.ts';
+import { readSamples, type SampleCaller, sampleSql, totalOf } from './sample.ts';
 
 /** Logs of each sample. */
 const maxRows = 20_000;
@@ -64,15 +62,10 @@ interface Samples {
   readonly baseline: LogSample;
 }
 
-interface Caller {
-  readonly context: QueryContext;
-  readonly countLogs: (plan: HistogramPlan, context: QueryContext) => Promise<HistogramResult>;
-}
-
 export async function readComparison(
   { connection, database, limits }: ReaderParts,
   plan: ComparisonPlan,
-  { context, countLogs }: Caller,
+  { context, countLogs }: SampleCaller,
 ): Promise<ComparisonResult> {
   const time = startReadTime(limits);
   const table = tableName(database, 'logs');

@@ -1,6 +1,7 @@
 /** A random part of the logs of a plan: its size is bounded, however many logs match. */
 import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
 import type { LogSample } from '../../model/sample-plan.ts';
+import type { QueryContext } from '../connection.ts';
 import type { Parameters } from '../sql/statement.ts';
 import { canCount } from '../counts/count-matches.ts';
 import { whereSql } from '../sql/where.ts';
@@ -14,6 +15,11 @@ const rowsPerBlock = 256;
 const chances = 65_536;
 /** Blocks vary in how many of their rows match. */
 const slack = 1.5;
+
+export interface SampleCaller {
+  readonly context: QueryContext;
+  readonly countLogs: (plan: HistogramPlan, context: QueryContext) => Promise<HistogramResult>;
+}
 
 interface SampleSteps<Result> {
   readonly maxRows: number;

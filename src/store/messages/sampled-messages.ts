@@ -1,9 +1,8 @@
 /** Reads a sample of messages: its size is bounded, however many logs match. */
-import type { HistogramPlan, HistogramResult } from '../../model/plan.ts';
+import type { HistogramPlan } from '../../model/plan.ts';
 import type { LogSample, MessagesResult, SampledMessages } from '../../model/sample-plan.ts';
 import { maxMessageLength } from '../../patterns/describe.ts';
 import { mask, variableRun } from '../../patterns/tokens.ts';
-import type { QueryContext } from '../connection.ts';
 import { type ReaderParts, startReadTime } from '../read-time.ts';
 import { rowValueSql } from '../sql/field-sql.ts';
 import { bucketSql } from '../sql/histogram.ts';
@@ -15,37 +14,32 @@ import {
   statement,
 } from '../sql/statement.ts';
 import { tableName } from '../sql/tables.ts';
-import { readSamples, sampleSql, totalOf } from './sample.ts';
+import { readSamples, type SampleCaller, sampleSql, totalOf } from './sample.ts';
 
 /** Logs of a sample. */
 const maxRows = 50_000;
 /** Masked texts; the rarer ones are not returned. */
 const maxGroups = 5_000;
 
-/** @param histogram counts the logs of a plan */
-export function createMessageReader(
+export async function readMessages(
   { connection, database, limits }: ReaderParts,
-  histogram: (plan: HistogramPlan, context: QueryContext) => Promise<HistogramResult>,
-) {
+  plan: HistogramPlan,
+  { context, countLogs }: SampleCaller,
+): Promise<MessagesResult> {
+  const time = startReadTime(limits);
   const table = tableName(database, 'logs');
-
-  return {
-    async read(plan: HistogramPlan, context: QueryContext): Promise<MessagesResult> {
-      const time = startReadTime(limits);
-      const sampledOf = (rows: readonly MessageGroupRow[]) => [Number(rows[0]?.at(-1) ?? 0)];
-      const { samples, result } = await readSamples([plan], {
-        maxRows,
-        countLogs: (one) => histogram(one, context),
-        read([sample]) {
-          const grouped = compileMessageGroups(table, sample!, time.left());
-          return connection.read<MessageGroupRow>(grouped, context);
-        },
-        sampledOf,
-      });
-      const sampled = sampledOf(result)[0]!;
-      return { groups: result.map(toMessages), sampled, total: totalOf(samples[0]!, sampled) };
+  const sampledOf = (rows: readonly MessageGroupRow[]) => [Number(rows[0]?.at(-1) ?? 0)];
+  const { samples, result } = await readSamples([plan], {
+    maxRows,
+    countLogs: (one) => countLogs(one, context),
+    read([sample]) {
+      const grouped = compileMessageGroups(table, sample!, time.left());
+      return connection.read<MessageGroupRow>(grouped, context);
     },
-  };
+    sampledOf,
+  });
+  const sampled = sampledOf(result)[0]!;
+  return { groups: result.map(toMessages), sampled, total: totalOf(samples[0]!, sampled) };
 }
 
 function toMessages(row: MessageGroupRow): SampledMessages {
