@@ -22,23 +22,11 @@ export interface DiskSpaceParts {
   readonly now: () => number;
 }
 
-export interface DiskSpace {
-  /** Drops the days of receipt that are older than the longest retention. */
-  dropExpiredDays(): Promise<void>;
-  /**
-   * Deletes the expired rows of streams with a shorter retention, and what a deletion left: rows
-   * that were still in the queue, or all if the store was away.
-   */
-  deleteExpiredRows(): Promise<void>;
-  /** Drops the oldest days, but never the newest, until all fits under the cap. */
-  dropDaysOverCap(maxDiskBytes: number): Promise<void>;
-}
-
 export const msPerDay = 86_400_000;
 /** Bounds the size of a statement. */
 const streamsPerStatement = 200;
 
-export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSpace {
+export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
   const { connection, placement, events } = store;
 
   const days = () => connection.query<DayRow>('housekeeping', compileDays(placement));
@@ -62,6 +50,7 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
   }
 
   return {
+    /** Drops the days of receipt that are older than the longest retention. */
     async dropExpiredDays() {
       const kept = (await streams()).map((stream) => stream.retentionDays);
       if (kept.length === 0) return;
@@ -69,6 +58,10 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
       const dropped = (await days()).filter((row) => neededUntilMs(row) <= oldestKeptMs);
       await drop(dropped, 'retention');
     },
+    /**
+     * Deletes the expired rows of streams with a shorter retention, and what a deletion left: rows
+     * that were still in the queue, or all if the store was away.
+     */
     async deleteExpiredRows() {
       const all = await streams();
       const longest = Math.max(...all.map((stream) => stream.retentionDays));
@@ -81,7 +74,8 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts): DiskSp
         for (const table of storedTables) await deleteExpired(table, some);
       }
     },
-    async dropDaysOverCap(maxDiskBytes) {
+    /** Drops the oldest days, but never the newest, until all fits under the cap. */
+    async dropDaysOverCap(maxDiskBytes: number) {
       let left = await days();
       const oldestFirst = new Set(left.filter(holdsData).map(([, day]) => day));
       for (const day of [...oldestFirst].slice(0, -1)) {

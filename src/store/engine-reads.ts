@@ -21,17 +21,13 @@ export interface EngineRead {
   readonly scanned?: Scan | undefined;
 }
 
-export interface EngineReads {
-  /** Each row is an array of its columns. @throws ClickHouseError, or an error of the socket */
-  rows<Row>(read: EngineRead): Promise<Row[]>;
-  /** In the format that the statement names. */
-  bytes(read: EngineRead): Promise<Buffer>;
-}
+export type EngineReads = ReturnType<typeof createEngineReads>;
 
 /** @param agent connects to the socket of the engine; its owner closes it */
-export function createEngineReads(agent: Agent): EngineReads {
+export function createEngineReads(agent: Agent) {
   return {
-    async rows<Row>(read: EngineRead) {
+    /** Each row is an array of its columns. @throws ClickHouseError, or an error of the socket */
+    async rows<Row>(read: EngineRead): Promise<Row[]> {
       if (read.scanned !== undefined) {
         return withScan(await send(agent, read, 'JSONCompact'), read.scanned);
       }
@@ -52,7 +48,8 @@ export function createEngineReads(agent: Agent): EngineReads {
       }
       return rows;
     },
-    async bytes(read) {
+    /** In the format that the statement names. */
+    async bytes(read: EngineRead): Promise<Buffer> {
       return bodyOf(await send(agent, read));
     },
   };

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClickHouseStore } from './clickhouse.ts';
 import { createDamageWatch, createScrub } from './damage.ts';
-import { createDiskSpace, type DiskSpace, type DiskSpaceParts } from './disk-space.ts';
+import { createDiskSpace, type DiskSpaceParts } from './disk-space.ts';
 import { createDownsampling } from './downsampling/downsampling.ts';
 import { createSearchIndexes } from './search-indexes.ts';
 
@@ -34,25 +34,9 @@ export interface HousekeepingParts extends DiskSpaceParts {
   readonly store: DiskSpaceParts['store'] & Pick<ClickHouseStore, 'insertedRows'>;
 }
 
-export interface Housekeeping extends Omit<DiskSpace, 'dropDaysOverCap'> {
-  /** Drops the oldest days, but never the newest, until all fits under the cap. */
-  dropDaysOverCap(): Promise<void>;
-  /** Builds the search indexes of all rows. */
-  indexMessages(): Promise<void>;
-  /** Reports damaged parts; a failure is logged. */
-  checkForDamage(closing: AbortSignal): Promise<void>;
-  /**
-   * Runs every task that is due. A task that fails is logged and retried: in the next round, the
-   * daily ones after a wait that doubles from round to round up to a day.
-   * @param closing no task begins after it fires, and a failure is not logged any more
-   */
-  runRound(closing: AbortSignal): Promise<void>;
-}
+export type Housekeeping = ReturnType<typeof createHousekeeping>;
 
-export function createHousekeeping(
-  parts: HousekeepingParts,
-  options: HousekeepingOptions,
-): Housekeeping {
+export function createHousekeeping(parts: HousekeepingParts, options: HousekeepingOptions) {
   const { store, now } = parts;
   const { dropExpiredDays, deleteExpiredRows, ...diskSpace } = createDiskSpace(parts);
   const downsampling = createDownsampling(parts);
@@ -91,6 +75,7 @@ export function createHousekeeping(
   const deleteDaily = daily('delete_expired_rows', deleteExpiredRows);
   const planDaily = daily('plan_downsampling', downsampling.plan);
 
+  /** Reports damaged parts; a failure is logged. */
   async function checkForDamage(closing: AbortSignal) {
     await attempt('check_for_damage', () => damage.check(), closing);
   }
@@ -110,7 +95,12 @@ export function createHousekeeping(
     dropDaysOverCap,
     indexMessages: indexes.build,
     checkForDamage,
-    async runRound(closing) {
+    /**
+     * Runs every task that is due. A task that fails is logged and retried: in the next round, the
+     * daily ones after a wait that doubles from round to round up to a day.
+     * @param closing no task begins after it fires, and a failure is not logged any more
+     */
+    async runRound(closing: AbortSignal): Promise<void> {
       const rate = takeInsertRate();
       const isBusy = rate > options.quietRowsPerSecond;
       await attempt('drop_expired_days', dropExpiredDays, closing);

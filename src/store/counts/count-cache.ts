@@ -19,34 +19,14 @@ import type { Placement } from '../sql/tables.ts';
 import { type CountEntries, createEntries, nameOf, partOf } from './count-entries.ts';
 import { createCountFiles } from './count-files.ts';
 import { type CountOptions, type Countable, createStepTrials, maxCountsOf } from './count-steps.ts';
-import { type PartCounts, toPartCounts } from './part-counts.ts';
+import { toPartCounts } from './part-counts.ts';
 import { isMerged, sourcesOf } from './part-list.ts';
 import type { Ticks } from './ticks.ts';
 
 /** An account, and fields by which its logs are counted. */
 export type FieldsKey = Omit<CountKey, 'part'>;
 
-export interface CountCache {
-  /** Whether there is memory for counts that may not be used. */
-  hasRoom(): boolean;
-  /** Whether any part is counted by these fields. */
-  hasSome(key: FieldsKey): boolean;
-  /** @returns the counts of a part, unless they are not here yet or take too much memory */
-  get(key: CountKey): PartCounts | undefined;
-  /**
-   * Counts parts in the background that lie mostly within the ticks and are not counted. The keys
-   * are of one account.
-   */
-  want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], ticks: Ticks): void;
-  /** Takes over the counts of merged parts, and forgets parts that are gone. */
-  follow(parts: readonly LogPartRow[]): void;
-  /** Resolves once no part waits to be counted. */
-  settled(): Promise<void>;
-  /** Takes over what an earlier process counted. Resolves always. */
-  load(): Promise<void>;
-  /** Keeps the counts for a later process. */
-  save(): Promise<void>;
-}
+export type CountCache = ReturnType<typeof createCountCache>;
 
 interface Wanted {
   readonly parts: readonly LogPartRow[];
@@ -61,7 +41,7 @@ export function createCountCache(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
   options: CountOptions,
-): CountCache {
+) {
   const { folder } = options;
   const entries = createEntries(options.maxCountsKept);
   const files =
@@ -98,10 +78,17 @@ export function createCountCache(
   }
 
   return {
+    /** Whether there is memory for counts that may not be used. */
     hasRoom: entries.hasRoom,
-    hasSome: (key) => entries.hasCounts(nameOf({ ...key, part: '' })),
-    get: (key) => entries.counts(nameOf(key)),
-    want(parts, keys, ticks) {
+    /** Whether any part is counted by these fields. */
+    hasSome: (key: FieldsKey) => entries.hasCounts(nameOf({ ...key, part: '' })),
+    /** @returns the counts of a part, unless they are not here yet or take too much memory */
+    get: (key: CountKey) => entries.counts(nameOf(key)),
+    /**
+     * Counts parts in the background that lie mostly within the ticks and are not counted. The keys
+     * are of one account.
+     */
+    want(parts: readonly LogPartRow[], keys: readonly FieldsKey[], ticks: Ticks): void {
       if (!keys.some((key) => waiting(parts, key).length > 0)) return;
       const span = ticks.until === Infinity ? 'all' : 'some';
       next.set(`${keys[0]!.accountId} ${span}`, { parts, keys, ticks });
@@ -109,7 +96,8 @@ export function createCountCache(
         work = undefined;
       });
     },
-    follow(parts) {
+    /** Takes over the counts of merged parts, and forgets parts that are gone. */
+    follow(parts: readonly LogPartRow[]): void {
       if (parts === listed) return;
       inheritCounts(entries, { before: listed, parts, options });
       listed = parts;
@@ -117,9 +105,11 @@ export function createCountCache(
       entries.keepOnly(present);
       spans.keepOnly(present);
     },
+    /** Resolves once no part waits to be counted. */
     settled: async () => work,
-    // Counted again otherwise.
+    /** Takes over what an earlier process counted. What cannot be read is counted again. */
     load: async () => files?.load().catch(() => undefined),
+    /** Keeps the counts for a later process. */
     save: async () => files?.save(),
   };
 }

@@ -12,13 +12,6 @@ import { compilePartHashes, type PartHashRow } from '../sql/part-counts.ts';
 import type { Placement } from '../sql/tables.ts';
 import type { CountEntries, SettledEntry } from './count-entries.ts';
 
-export interface CountFiles {
-  /** Adds what is on disk. Resolves always. */
-  load(): Promise<void>;
-  /** Writes the counts of parts that changed, and removes files of parts that are gone. */
-  save(): Promise<void>;
-}
-
 /** Raised with each change of `PartCounts`. */
 const version = 4;
 /** A store that hangs neither delays a start nor an end for longer. */
@@ -36,7 +29,7 @@ export function createCountFiles(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
   { folder, entries }: { readonly folder: string; readonly entries: CountEntries },
-): CountFiles {
+) {
   /** By part, the revision of its counts that its file has. */
   const saved = new Map<string, number>();
 
@@ -47,7 +40,8 @@ export function createCountFiles(
   }
 
   return {
-    async load() {
+    /** Adds what is on disk. */
+    async load(): Promise<void> {
       const names = await filesIn(folder);
       if (names.length === 0) return;
       const hashes = await readHashes();
@@ -59,7 +53,8 @@ export function createCountFiles(
         saved.set(part, entries.revisionOf(part));
       }
     },
-    async save() {
+    /** Writes the counts of parts that changed, and removes files of parts that are gone. */
+    async save(): Promise<void> {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const hashes = await readHashes();
       for (const name of await filesIn(folder)) {

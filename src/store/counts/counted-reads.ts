@@ -7,9 +7,7 @@
 import type { GroupField } from '../../model/log-fields.ts';
 import type {
   FacetsPlan,
-  FacetsResult,
   HistogramPlan,
-  HistogramResult,
   LogFilter,
   StatsPlan,
   StatsResult,
@@ -39,30 +37,22 @@ import type { TableChanges } from './table-changes.ts';
 import { ticksOf } from './ticks.ts';
 import { type BucketCounts, statFields, toStatsGroups, type ValueGroup } from './value-stats.ts';
 
-/** Each is undefined where counts cannot answer, or save nothing. */
-export interface CountedReads {
-  histogram(plan: HistogramPlan, context: QueryContext): Promise<HistogramResult | undefined>;
-  facets(plan: FacetsPlan, context: QueryContext): Promise<FacetsResult[] | undefined>;
-  stats(plan: StatsPlan, context: QueryContext): Promise<StatsResult | undefined>;
-  /** Resolves once no part waits to be counted. */
-  settled(): Promise<void>;
-  /** Counts no new parts any more, and saves the counts. */
-  close(): Promise<void>;
-}
+export type CountedReads = ReturnType<typeof createCountedReads>;
 
 /** Values, in each bucket of a histogram, that are added up here. */
 const maxValues = 20_000;
 
+/** Each read is undefined where counts cannot answer, or save nothing. */
 export function createCountedReads(
   reader: ReaderParts,
   options: CountOptions = countDefaults,
   changes?: TableChanges,
-): CountedReads {
+) {
   const table = tableName(reader.database, 'logs');
   const { sum, settled, close } = createPartSums(reader, options, changes);
 
   return {
-    async histogram(plan, context) {
+    async histogram(plan: HistogramPlan, context: QueryContext) {
       const grouped = plan.groupBy ? [plan.groupBy] : [];
       const query = toQuery(plan.filter, [grouped], bucketEdgesMs(plan));
       if (query === undefined) return undefined;
@@ -72,7 +62,7 @@ export function createCountedReads(
       if (sums === undefined || sums.rows.length >= maxValues) return undefined;
       return toHistogramResult(plan, [...sums.rows, ...bucketRows(plan, query, sums)]);
     },
-    async facets(plan, context) {
+    async facets(plan: FacetsPlan, context: QueryContext) {
       const groupings = plan.fields.map((field) => [field]);
       const query = toQuery(plan.filter, groupings);
       if (query === undefined) return undefined;
@@ -82,7 +72,7 @@ export function createCountedReads(
       if (sums === undefined || sums.rows.length >= maxValues) return undefined;
       return topFacets(plan, valueCounts(plan, query, sums));
     },
-    async stats(plan, context) {
+    async stats(plan: StatsPlan, context: QueryContext): Promise<StatsResult | undefined> {
       const groupings = statFields(plan).map((field) => [...plan.by, ...(field ? [field] : [])]);
       const query = toQuery(plan.filter, groupings, bucketEdgesMs(plan));
       if (query === undefined) return undefined;

@@ -55,21 +55,12 @@ export interface Filled<Row> {
   readonly isComplete: boolean;
 }
 
-export interface KeptRows {
-  /** Pieces if these are few rows, else rows of the statement that the query compiles. */
-  fill<Row>(gap: Gap, filling: Filling): Promise<Filled<Row>>;
-  /** Keeps pieces of parts that were there while they were read. */
-  keep(key: FieldsKey, filled: readonly Filled<unknown>[]): void;
-  /** Forgets parts that are gone. */
-  follow(parts: readonly LogPartRow[]): void;
-}
-
 /** @param maxSize in units of 8 bytes */
 export function createKeptRows(
   connection: Pick<Connection, 'read' | 'readBytes'>,
   placement: Placement,
   maxSize: number,
-): KeptRows {
+) {
   const kept = new Map<string, KeptPiece>();
   let size = 0;
   let listed: readonly LogPartRow[] = [];
@@ -97,6 +88,7 @@ export function createKeptRows(
   }
 
   return {
+    /** Pieces if these are few rows, else rows of the statement that the query compiles. */
     async fill<Row>(gap: Gap, { key, context, compile, time }: Filling): Promise<Filled<Row>> {
       const brief = { ...context, isBrief: true };
       if (gap.rows <= maxRowsOf(key)) {
@@ -122,7 +114,8 @@ export function createKeptRows(
       const rows = await connection.read<Row>(compile(scopeOf(gap), time.left()), brief);
       return { gap, rows, pieces: [], isComplete: false };
     },
-    keep(key, filled) {
+    /** Keeps pieces of parts that were there while they were read. */
+    keep(key: FieldsKey, filled: readonly Filled<unknown>[]): void {
       for (const { gap, pieces } of filled) {
         for (const piece of pieces) {
           const name = nameOf(key, gap, piece);
@@ -136,7 +129,8 @@ export function createKeptRows(
         drop(name);
       }
     },
-    follow(parts) {
+    /** Forgets parts that are gone. */
+    follow(parts: readonly LogPartRow[]): void {
       if (parts === listed) return;
       listed = parts;
       const present = new Set(parts.map(([part]) => part));

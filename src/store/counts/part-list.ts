@@ -3,31 +3,18 @@ import type { QueryContext } from '../connection.ts';
 import type { LogPartRow } from '../sql/part-counts.ts';
 import type { TableChanges } from './table-changes.ts';
 
-export interface PartList {
-  /** The parts as they are now. */
-  list(context: QueryContext): Promise<readonly LogPartRow[]>;
-  /** The last list, if it has all logs: parts may have been merged since. */
-  ifCurrent(): readonly LogPartRow[] | undefined;
-  /**
-   * The last list, while parts do not change. A result for its parts holds only if a list taken
-   * afterwards has the same names.
-   */
-  ifQuiet(): readonly LogPartRow[] | undefined;
-  /** Lists them for `use` without waiting, at most every `lookEveryMs`; calls share a list. */
-  inBackground(accountId: string, use: (parts: readonly LogPartRow[]) => void): void;
-}
-
 export function createPartList(
   read: (context: QueryContext) => Promise<readonly LogPartRow[]>,
   changes: TableChanges,
   lookEveryMs: number,
-): PartList {
+) {
   let last: readonly LogPartRow[] | undefined;
   let lastStamp: number | undefined;
   let isQuiet = false;
   let lookedAtMs = -Infinity;
   let looking: Promise<readonly LogPartRow[]> | undefined;
 
+  /** The parts as they are now. */
   async function list(context: QueryContext): Promise<readonly LogPartRow[]> {
     const stamp = changes.stamp();
     const parts = await read(context);
@@ -39,12 +26,18 @@ export function createPartList(
 
   return {
     list,
+    /** The last list, if it has all logs: parts may have been merged since. */
     ifCurrent() {
       const isCurrent = lastStamp !== undefined && lastStamp === changes.stamp();
       return isCurrent ? last : undefined;
     },
+    /**
+     * The last list, while parts do not change. A result for its parts holds only if a list taken
+     * afterwards has the same names.
+     */
     ifQuiet: () => (isQuiet ? last : undefined),
-    inBackground(accountId, use) {
+    /** Lists them for `use` without waiting, at most every `lookEveryMs`; calls share a list. */
+    inBackground(accountId: string, use: (parts: readonly LogPartRow[]) => void): void {
       if (looking === undefined) {
         if (performance.now() - lookedAtMs < lookEveryMs) return;
         lookedAtMs = performance.now();

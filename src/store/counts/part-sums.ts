@@ -20,19 +20,6 @@ export interface Sums<Row> {
   readonly rows: readonly Row[];
 }
 
-export interface PartSums {
-  /** @returns undefined when no part is counted, or the parts changed at each attempt */
-  sum<Row>(
-    query: CountQuery,
-    context: QueryContext,
-    compile: (scope: Scope, limits: ReadLimits) => Statement,
-  ): Promise<Sums<Row> | undefined>;
-  /** Resolves once no part waits to be counted. */
-  settled(): Promise<void>;
-  /** Counts no new parts any more, and saves the counts. */
-  close(): Promise<void>;
-}
-
 const allTicks = ticksOf({ fromNanos: undefined, untilNanos: undefined }, [], 1);
 
 /** Merges and inserts between the statements of a read make it start again. */
@@ -45,7 +32,7 @@ export function createPartSums(
   { connection, database, limits }: ReaderParts,
   options: CountOptions,
   changes: TableChanges = unknownChanges,
-): PartSums {
+) {
   const placement = { database, cluster: undefined };
   const cache = createCountCache(connection, placement, options);
   const keptRows = createKeptRows(connection, placement, options.maxRowsKept);
@@ -103,6 +90,7 @@ export function createPartSums(
   }
 
   return {
+    /** @returns undefined when no part is counted, or the parts changed at each attempt */
     async sum<Row>(
       query: CountQuery,
       context: QueryContext,
@@ -121,7 +109,8 @@ export function createPartSums(
       return sumOf<Row>(query, filling);
     },
     settled: cache.settled,
-    async close() {
+    /** Counts no new parts any more, and saves the counts. */
+    async close(): Promise<void> {
       clearInterval(following);
       await cache.save().catch(() => undefined);
     },

@@ -32,10 +32,7 @@ const maxLabelValues = 100;
 /** Whose labels are looked at. */
 const sampledRows = 50_000;
 
-export interface UnaskedKeys {
-  /** One list for each account, the largest first. @param hasRoom for counts of labels */
-  list(parts: readonly LogPartRow[], hasRoom: boolean): Promise<readonly (readonly FieldsKey[])[]>;
-}
+export type UnaskedKeys = ReturnType<typeof createUnaskedKeys>;
 
 /** Those of an account that any of its questions may need. */
 export function usualKeys(accountId: string): FieldsKey[] {
@@ -53,7 +50,7 @@ export function createUnaskedKeys(
   connection: Pick<Connection, 'query'>,
   placement: Placement,
   { largePartRows, quietRowsPerSecond }: CountOptions,
-): UnaskedKeys {
+) {
   let lookedAt = { rows: -1 };
   let last = { rows: 0, atMs: performance.now() };
   let accounts: readonly string[] = [];
@@ -85,7 +82,8 @@ export function createUnaskedKeys(
   }
 
   return {
-    async list(parts, hasRoom) {
+    /** One list for each account, the largest first. @param hasRoom for counts of labels */
+    async list(parts: readonly LogPartRow[], hasRoom: boolean): Promise<FieldsKey[][]> {
       const rows = rowsOf(parts);
       const withLabels = takeIsQuiet(rows) && hasRoom;
       if (rows < 0.8 * lookedAt.rows || rows > 1.2 * lookedAt.rows) {

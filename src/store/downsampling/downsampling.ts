@@ -17,17 +17,6 @@ import {
   dayStartMs,
 } from '../sql/housekeeping.ts';
 
-export interface Downsampling {
-  /** Finds the days that may have something to delete. */
-  plan(): Promise<void>;
-  /**
-   * Rewrites the next of them that has, if it is found within seconds. A day that fails is retried
-   * with backoff, up to a day.
-   * @param closing no statement begins after it fires
-   */
-  rewriteNextDay(closing: AbortSignal): Promise<void>;
-}
-
 /** Each takes about 50 bytes of memory while a statement runs. */
 const maxRowsKeptByStatement = 2_000_000;
 
@@ -50,7 +39,7 @@ interface Planned {
   readonly backoffMs: number;
 }
 
-export function createDownsampling({ store, streams, now }: DiskSpaceParts): Downsampling {
+export function createDownsampling({ store, streams, now }: DiskSpaceParts) {
   const { connection, placement, events } = store;
   let planned: Planned[] = [];
   /** Digests of days that had nothing to delete. */
@@ -84,7 +73,8 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts): Dow
   }
 
   return {
-    async plan() {
+    /** Finds the days that may have something to delete. */
+    async plan(): Promise<void> {
       const all = (await streams()).filter(({ downsampling }) => downsampling !== null);
       const earlier = new Map(planned.map((one) => [one.digest, one]));
       planned = [];
@@ -99,7 +89,12 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts): Dow
         })
         .filter(({ digest }) => !done.has(digest));
     },
-    async rewriteNextDay(closing) {
+    /**
+     * Rewrites the next of them that has, if it is found within seconds. A day that fails is retried
+     * with backoff, up to a day.
+     * @param closing no statement begins after it fires
+     */
+    async rewriteNextDay(closing: AbortSignal): Promise<void> {
       if (!planned.some(isDue) || (await isMutating())) return;
       const untilMs = now() + searchMs;
       while (!closing.aborted && now() < untilMs) {

@@ -17,18 +17,7 @@ import { canFilter } from './row-filter.ts';
 import { seeksIdentifier } from '../sql/time-windows.ts';
 import { floorOf, type PlacedRow, placedRow } from './stream-rows.ts';
 
-export interface RecentLogs {
-  /** The newest first; undefined where the store must be read. */
-  list(plan: ListPlan): LogRow[] | undefined;
-  /** Reads the store, and keeps a page of the newest logs of a filter. */
-  read(plan: ListPlan, context: QueryContext): Promise<LogRow[]>;
-  /** Loads the newest logs of the plan's streams, for the reads after it. */
-  follow(plan: ListPlan): void;
-  /** To be called with logs once the store has acknowledged them. */
-  inserted(batches: readonly StampedBatch[]): void;
-  forget(accountId: string, streamId: string): void;
-  forgetAll(): void;
-}
+export type RecentLogs = ReturnType<typeof createRecentLogs>;
 
 export interface RecentOptions {
   /** In memory for one stream. */
@@ -58,7 +47,7 @@ interface Entry {
   pausedUntilMs: number;
 }
 
-export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptions): RecentLogs {
+export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptions) {
   const maxUnreadRows = Math.max(leastUnreadRows, unreadShare * maxRows);
   const entries = new Map<string, Entry>();
 
@@ -96,7 +85,8 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
   }
 
   return {
-    list(plan) {
+    /** The newest first; undefined where the store must be read. */
+    list(plan: ListPlan): LogRow[] | undefined {
       if (!canRemember(plan.filter)) return undefined;
       const { accountId, streams } = plan.filter;
       const found: StreamPage[] = [];
@@ -112,7 +102,8 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       // A kept page has matching logs only, so it is faster to read.
       return filteredPage(plan, entries) ?? pageOf(plan, found);
     },
-    async read(plan, context) {
+    /** Reads the store, and keeps a page of the newest logs of a filter. */
+    async read(plan: ListPlan, context: QueryContext): Promise<LogRow[]> {
       const { accountId, streams } = plan.filter;
       const known = streams.map(
         ({ streamId }) => entries.get(keyOf(accountId, streamId))?.newest.rows,
@@ -125,13 +116,15 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
       if (isOfFields(plan)) for (const { streamId } of streams) deepenStream(accountId, streamId);
       return page;
     },
-    follow(plan) {
+    /** Loads the newest logs of the plan's streams, for the reads after it. */
+    follow(plan: ListPlan): void {
       const { accountId, streams, untilNanos } = plan.filter;
       const isNewest = plan.position === undefined || plan.direction === 'newer';
       if (!isNewest || !reaches(untilNanos, now() - pauseMs) || streams.length > maxStreams) return;
       for (const stream of streams) followStream(accountId, stream);
     },
-    inserted(batches) {
+    /** To be called with logs once the store has acknowledged them. */
+    inserted(batches: readonly StampedBatch[]): void {
       const byStream = Map.groupBy(batches, ({ owner }) => keyOf(owner.accountId, owner.streamId));
       for (const [key, own] of byStream) {
         const entry = entries.get(key);
@@ -143,7 +136,8 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
         else addRows(entry, own.flatMap(packBatch));
       }
     },
-    forget: (accountId, streamId) => void entries.delete(keyOf(accountId, streamId)),
+    forget: (accountId: string, streamId: string) =>
+      void entries.delete(keyOf(accountId, streamId)),
     forgetAll: () => entries.clear(),
   };
 }

@@ -7,10 +7,7 @@ import { compileGranules, type GranuleRow } from '../sql/row-spread.ts';
 import type { Placement } from '../sql/tables.ts';
 import type { RowSpread } from '../sql/time-windows.ts';
 
-export interface RowSpreads {
-  /** Waits only for the first spread of an account. @returns undefined after a failure */
-  of(accountId: string, streamIds: readonly string[]): Promise<RowSpread | undefined>;
-}
+export type RowSpreads = ReturnType<typeof createRowSpreads>;
 
 const refreshMs = 10_000;
 /** The newest of an account, of at most 16,384 rows each; 200 kB in memory. */
@@ -32,7 +29,7 @@ export function createRowSpreads(
   connection: Pick<Connection, 'read'>,
   placement: Placement,
   nowMs: () => number = Date.now,
-): RowSpreads {
+) {
   const entries = new Map<string, Entry>();
 
   async function readGranules(accountId: string): Promise<readonly Granule[] | undefined> {
@@ -61,7 +58,8 @@ export function createRowSpreads(
   }
 
   return {
-    async of(accountId, streamIds) {
+    /** Waits only for the first spread of an account. @returns undefined after a failure */
+    async of(accountId: string, streamIds: readonly string[]): Promise<RowSpread | undefined> {
       const entry = entries.get(accountId) ?? addEntry(accountId);
       if (nowMs() - entry.readAtMs >= refreshMs) refresh(accountId, entry);
       const granules = await entry.granules;
