@@ -30,18 +30,7 @@ export interface StreamOptions {
 }
 
 /** All methods throw a CommandError, or the signal's reason once it is aborted. */
-export interface Api {
-  /** @returns the JSON of the response; undefined for an empty one. */
-  call<Result>(call: ControlCall): Promise<Result>;
-  /** Retries while the service is busy. @param path below `/api/v1`, such as `['logs']`. */
-  get<Result>(path: readonly string[], query?: URLSearchParams): Promise<Result>;
-  /** Like `get`, for a response that is read chunk by chunk. */
-  open(
-    path: readonly string[],
-    query: URLSearchParams,
-    options: StreamOptions,
-  ): Promise<AsyncIterable<Uint8Array>>;
-}
+export type Api = ReturnType<typeof createApi>;
 
 interface Request {
   readonly method: Method;
@@ -88,10 +77,11 @@ export function createApi(
   connection: Connection,
   signal: AbortSignal,
   onScan: (scanned: Scan) => void,
-): Api {
+) {
   let account: Promise<string> | undefined;
   const activeAccount = () => (account ??= findAccount());
 
+  /** @returns the JSON of the response; undefined for an empty one. */
   async function call<Result>({ path, inAccount = true, ...rest }: ControlCall): Promise<Result> {
     const accountId = inAccount ? await activeAccount() : undefined;
     const request = { ...rest, path: ['admin', ...path], accountId, accept: json };
@@ -130,14 +120,20 @@ export function createApi(
 
   return {
     call,
-    async get<Result>(path: readonly string[], query?: URLSearchParams) {
+    /** Retries while the service is busy. @param path below `/api/v1`, such as `['logs']`. */
+    async get<Result>(path: readonly string[], query?: URLSearchParams): Promise<Result> {
       const response = await read({ path, query, accept: json });
       const { [scanHeaders.rows.toLowerCase()]: rows, [scanHeaders.bytes.toLowerCase()]: bytes } =
         response.headers;
       if (rows !== undefined) onScan({ rows: Number(rows), bytes: Number(bytes) });
       return readJson<Result>(response, signal);
     },
-    async open(path, query, { idleTimeoutMs, ...options }) {
+    /** Like `get`, for a response that is read chunk by chunk. */
+    async open(
+      path: readonly string[],
+      query: URLSearchParams,
+      { idleTimeoutMs, ...options }: StreamOptions,
+    ): Promise<AsyncIterable<Uint8Array>> {
       return readChunks(await read({ path, query, ...options }), idleTimeoutMs, signal);
     },
   };

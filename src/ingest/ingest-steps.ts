@@ -75,18 +75,7 @@ export async function storeStep<Answer extends StepAnswer>(
   }
 }
 
-interface Steps {
-  /** The next step. Must be read before the one after it is requested. */
-  next(): RequestBody;
-  /** Whether the step that was read may be the last; known without waiting for more. */
-  mayBeLast(): boolean;
-  /** Whether bytes follow the step. @throws AppError `malformed` if the body ends early */
-  hasMore(): Promise<boolean>;
-  /** Leaves what was not read to others. */
-  close(): void;
-}
-
-function openSteps(body: RequestBody, format: StepFormat): Steps {
+function openSteps(body: RequestBody, format: StepFormat) {
   const chunks: AsyncIterator<Buffer, undefined> = body.stream.iterator({ destroyOnReturn: false });
   /** Read, and part of no step yet. */
   let rest: Buffer | undefined;
@@ -116,7 +105,8 @@ function openSteps(body: RequestBody, format: StepFormat): Steps {
   }
 
   return {
-    next() {
+    /** The next step. Must be read before the one after it is requested. */
+    next(): RequestBody {
       const stream = Readable.from(read());
       // The body may break after its reader has given up.
       stream.on('error', () => {});
@@ -130,12 +120,15 @@ function openSteps(body: RequestBody, format: StepFormat): Steps {
         sendContinue,
       };
     },
+    /** Whether the step that was read may be the last; known without waiting for more. */
     mayBeLast: () => mayBeLast,
-    async hasMore() {
+    /** Whether bytes follow the step. @throws AppError `malformed` if the body ends early */
+    async hasMore(): Promise<boolean> {
       rest = body.expected ? await take() : undefined;
       return rest !== undefined;
     },
-    close() {
+    /** Leaves what was not read to others. */
+    close(): void {
       void chunks.return?.().catch(() => {});
     },
   };

@@ -15,13 +15,7 @@ export interface SeriesClaim extends SeriesView {
   confirm(): void;
 }
 
-export interface SeriesLedger {
-  claim(owner: BatchOwner, nowMs: number): SeriesClaim;
-  /** Forgets all series: stored labels may be deleted with their stream or quarantined. */
-  forget(): void;
-  /** Number of known series. */
-  size(): number;
-}
+export type SeriesLedger = ReturnType<typeof createSeriesLedger>;
 
 const firstEntries = 1024;
 const firstPending = 64;
@@ -47,7 +41,7 @@ export function createSeriesLedger({
   maxSeriesPerAccount,
 }: {
   readonly maxSeriesPerAccount: number;
-}): SeriesLedger {
+}) {
   let ledger = blankLedger(0);
   let forgotten = 0;
 
@@ -67,7 +61,7 @@ export function createSeriesLedger({
   }
 
   return {
-    claim({ accountId, streamId }, nowMs) {
+    claim({ accountId, streamId }: BatchOwner, nowMs: number): SeriesClaim {
       const own = today(nowMs);
       const stream = streamNumber(own, streamId);
       const before = own.seriesByAccount.get(accountId) ?? 0;
@@ -101,10 +95,12 @@ export function createSeriesLedger({
         },
       };
     },
-    forget() {
+    /** Forgets all series: stored labels may be deleted with their stream or quarantined. */
+    forget(): void {
       forgotten += 1;
       ledger = blankLedger(ledger.day);
     },
+    /** Number of known series. */
     size: () => ledger.table.size,
   };
 }

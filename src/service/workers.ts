@@ -58,7 +58,7 @@ export function createIngestWorkers(
   if (config.workers === 1 || !rolesOf(config).has('gateway')) return undefined;
   const { addresses, missing } = parts;
   let seriesEpoch = 0;
-  const workers: Workers = createWorkers(
+  const workers = createWorkers(
     {
       file: fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
       start: () => ({ settings: config, ingestUrl: addresses.ingestUrl, seriesEpoch }),

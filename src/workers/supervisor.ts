@@ -27,22 +27,7 @@ export interface WorkersOptions {
   readonly pingTimeoutMs?: number;
 }
 
-export interface Workers {
-  /** Resolves when all accept connections. @throws Error when one cannot; the others are ended */
-  start(): Promise<void>;
-  /** Hands over a connection, or closes it if no worker can accept it. */
-  hand(connection: Accepted): void;
-  /** Workers that accept connections. */
-  running(): number;
-  connections(): number;
-  /** Calls all workers, those that are starting included; waits for replies up to `waitMs`. */
-  callAll(call: (worker: Remote<WorkerMethods>) => Promise<unknown>, waitMs: number): Promise<void>;
-  seriesForgotten(seriesEpoch: number): void;
-  /** Metrics of every worker, and the counters of those that exited. */
-  metrics(waitMs: number): Promise<readonly MetricsJson[]>;
-  /** Lets in-flight requests end, then ends all workers. */
-  close(): Promise<void>;
-}
+export type Workers = ReturnType<typeof createWorkers>;
 
 const firstPauseMs = 100;
 const maxPauseMs = 10_000;
@@ -54,11 +39,7 @@ const maxMissedPings = 3;
 const killAfterMs = 2_000;
 const maxRetired = 16;
 
-export function createWorkers(
-  launch: WorkerLaunch,
-  options: WorkersOptions,
-  events: WorkerEvents,
-): Workers {
+export function createWorkers(launch: WorkerLaunch, options: WorkersOptions, events: WorkerEvents) {
   /** All that have not exited, those that are starting included. */
   const alive = new Set<WorkerProcess>();
   const balancer = createConnectionBalancer<Accepted>(options.maxConnections);
@@ -90,6 +71,7 @@ export function createWorkers(
     return worker;
   }
 
+  /** Lets in-flight requests end, then ends all workers. */
   async function close(): Promise<void> {
     closing.abort();
     await Promise.all([...alive].map((worker) => stop(worker, options.stopMs, events)));
@@ -97,7 +79,8 @@ export function createWorkers(
   }
 
   return {
-    async start() {
+    /** Resolves when all accept connections. @throws Error when one cannot; the others are ended */
+    async start(): Promise<void> {
       const numbers = Array.from({ length: options.count }, (_, index) => index + 1);
       try {
         const started = await Promise.all(numbers.map(startOne));
@@ -107,22 +90,29 @@ export function createWorkers(
         throw error;
       }
     },
-    hand(connection) {
+    /** Hands over a connection, or closes it if no worker can accept it. */
+    hand(connection: Accepted): void {
       const refusal = balancer.hand(connection);
       if (refusal === undefined) return;
       connection.permit.closed();
       connection.socket.destroy();
       events.connectionRefused(refusal);
     },
+    /** Workers that accept connections. */
     running: () => balancer.targets(),
     connections: () => balancer.connections(),
-    async callAll(call, waitMs) {
+    /** Calls all workers, those that are starting included; waits for replies up to `waitMs`. */
+    async callAll(
+      call: (worker: Remote<WorkerMethods>) => Promise<unknown>,
+      waitMs: number,
+    ): Promise<void> {
       await Promise.all([...alive].map(({ remote }) => within(waitMs, call(remote))));
     },
-    seriesForgotten(seriesEpoch) {
+    seriesForgotten(seriesEpoch: number): void {
       for (const worker of alive) worker.seriesForgotten(seriesEpoch);
     },
-    async metrics(waitMs) {
+    /** Metrics of every worker, and the counters of those that exited. */
+    async metrics(waitMs: number): Promise<readonly MetricsJson[]> {
       const own = await Promise.all([...alive].map((worker) => worker.metrics(waitMs)));
       return [...own, ...retired.lists()];
     },

@@ -31,24 +31,19 @@ const maxMessageBytes = 4096;
 const jsonType = 'application/json';
 const protobufType = 'application/x-protobuf';
 
-export interface Replies {
-  /**
-   * The success over HTTP. Its content type is exactly that of the request without parameters,
-   * because the Collector compares them. The body is `{}` or empty if all was accepted as sent.
-   */
-  toHttp(batch: Outcome, format: Pick<BodyFormat, 'mediaType'>): Reply;
-  toGrpc(batch: Outcome): Reply;
-}
-
-export function createReplies(signal: Signal): Replies {
+export function createReplies(signal: Signal) {
   return {
-    toHttp(batch, { mediaType }) {
+    /**
+     * The success over HTTP. Its content type is exactly that of the request without parameters,
+     * because the Collector compares them. The body is `{}` or empty if all was accepted as sent.
+     */
+    toHttp(batch: Outcome, { mediaType }: Pick<BodyFormat, 'mediaType'>): Reply {
       const partial = toPartialSuccess(batch, signal);
       return mediaType === jsonType
         ? { status: 200, contentType: jsonType, body: toJson(partial, signal) }
         : { status: 200, contentType: protobufType, body: toProtobuf(partial) };
     },
-    toGrpc(batch) {
+    toGrpc(batch: Outcome): Reply {
       const message = toProtobuf(toPartialSuccess(batch, signal));
       return { status: 200, contentType: 'application/grpc', body: frame(message) };
     },

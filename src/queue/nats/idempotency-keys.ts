@@ -25,18 +25,15 @@ export interface ClaimedKey extends Pick<Claim, 'id' | 'shard' | 'isDone'> {
   readonly revision: number;
 }
 
-export interface IdempotencyKeys {
-  /** @throws AppError `unavailable`; `malformed` when the key came with another body before */
-  claim(record: IdempotencyRecord, own: { id: BatchId; shard: number }): Promise<ClaimedKey>;
-  /** To be called once the batch is in the queue. */
-  settle(record: IdempotencyRecord, held: ClaimedKey): Promise<void>;
-  /** @throws AppError `unavailable` */
-  recall(key: Uint8Array): Promise<RememberedAnswer | undefined>;
-}
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
 
-export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>): IdempotencyKeys {
+export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>) {
   return {
-    async claim(record, own) {
+    /** @throws AppError `unavailable`; `malformed` when the key came with another body before */
+    async claim(
+      record: IdempotencyRecord,
+      own: { readonly id: BatchId; readonly shard: number },
+    ): Promise<ClaimedKey> {
       const name = toHex(record.key);
       const value = encodeClaim({ ...record, ...own, isDone: false });
       const revision = await keys.replace(name, value, 0);
@@ -54,11 +51,14 @@ export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>): Id
       const first = isOwn ? undefined : { bodyDigest, answer };
       return { ...held, claimedAtMs: entry.writtenAtMs, first };
     },
-    async settle(record, { id, shard, first, revision }) {
+    /** To be called once the batch is in the queue. */
+    async settle(record: IdempotencyRecord, held: ClaimedKey): Promise<void> {
+      const { id, shard, first, revision } = held;
       const claim = { ...record, ...first, id, shard, isDone: true };
       await keys.replace(toHex(record.key), encodeClaim(claim), revision);
     },
-    async recall(key) {
+    /** @throws AppError `unavailable` */
+    async recall(key: Uint8Array): Promise<RememberedAnswer | undefined> {
       const entry = await keys.get(toHex(key));
       if (entry === undefined) return undefined;
       const { isDone, bodyDigest, answer } = decodeClaim(entry.value);

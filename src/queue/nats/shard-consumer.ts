@@ -39,12 +39,7 @@ export type ConsumerEnd =
   | 'removed'
   | 'disconnected';
 
-export interface ShardConsumer {
-  /** Requests more messages if there is room and no request is open. */
-  requestMore(): void;
-  end(reason: ConsumerEnd): void;
-  readonly ended: Promise<ConsumerEnd>;
-}
+export type ShardConsumer = ReturnType<typeof openShardConsumer>;
 
 /** Redelivery is not used: after any loss the next consumer delivers everything again. */
 const ackWaitMs = 24 * 60 * 60 * 1000;
@@ -72,7 +67,7 @@ const silenceMs = 3500;
 export const unresponsiveMs = 20_000;
 const checkEveryMs = 250;
 
-export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
+export function openShardConsumer(parts: ConsumerParts) {
   const { link, shard, fencingToken, telemetry, closing } = parts;
   let pull: ReturnType<typeof pullMessages> | undefined;
 
@@ -96,8 +91,9 @@ export function openShardConsumer(parts: ConsumerParts): ShardConsumer {
     return 'closed';
   }
   return {
+    /** Requests more messages if there is room and no request is open. */
     requestMore: () => pull?.requestMore(),
-    end: (reason) => pull?.end(reason),
+    end: (reason: ConsumerEnd) => pull?.end(reason),
     ended: run(),
   };
 }
