@@ -22,7 +22,7 @@ export class MetricWriter {
     metadata: { count: 0, rows: new RowWriter() },
   };
 
-  /** Records so far, without series. */
+  /** The parts of `rows`. */
   counts(): MetricCounts {
     const { histograms, exemplars, metadata } = this.#tuples;
     return {
@@ -110,6 +110,19 @@ export class MetricWriter {
     histograms.rows.rewind(to.histogramBytes);
     exemplars.count = to.exemplars;
     exemplars.rows.rewind(to.exemplarBytes);
+  }
+
+  /** Records so far, without series. */
+  get rows(): number {
+    const { histograms, exemplars, metadata } = this.#tuples;
+    return this.#samples + histograms.count + exemplars.count + metadata.count;
+  }
+
+  /** The records as a batch, but for rejections and warnings. Clears the writer. */
+  takeBatch() {
+    const { rows } = this;
+    const written = this.counts();
+    return { layout: 'metrics/1', rows, payload: this.finish(), written } as const;
   }
 
   /** Returns the payload and clears the writer. */

@@ -129,19 +129,11 @@ class InfluxDecoding {
   #finish(): Batch {
     const { writer } = this.#parts;
     const rejections = this.#rejections.toBatch();
-    const written = writer.counts();
-    if (written.samples === 0 && rejections.rejectedCount > 0) {
+    if (writer.rows === 0 && rejections.rejectedCount > 0) {
       const reason = rejections.rejected[0]?.reason ?? 'not acceptable';
       throw new AppError('malformed', `cannot accept any line; ${reason}`);
     }
-    return {
-      layout: 'metrics/1',
-      rows: written.samples,
-      payload: writer.finish(),
-      ...rejections,
-      warnings: this.#warnings,
-      written,
-    };
+    return { ...writer.takeBatch(), ...rejections, warnings: this.#warnings };
   }
 
   #readLine(): void {

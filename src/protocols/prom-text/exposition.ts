@@ -4,6 +4,7 @@ import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
 import { toDay } from '../../codec/metric-rows.ts';
 import type { MetricWriter } from '../../codec/metric-writer.ts';
+import { Rejections } from '../../codec/rejections.ts';
 import { sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
@@ -100,19 +101,9 @@ export class Exposition {
     for (const { name, type = '', unit = '', help = '' } of rules.described()) {
       writer.metadata({ name, type, unit, help });
     }
-    const written = writer.counts();
-    const { samples, histograms, exemplars, metadata } = written;
-    const rows = samples + histograms + exemplars + metadata;
+    const { rows } = writer;
     if (rows > maxRowsPerBatch) throw tooLarge(`${maxRowsPerBatch} records of all kinds`);
-    return {
-      layout: 'metrics/1',
-      rows,
-      payload: writer.finish(),
-      rejected: [],
-      rejectedCount: 0,
-      rejectedByReason: new Map(),
-      written,
-    };
+    return { ...writer.takeBatch(), ...new Rejections(0).toBatch() };
   }
 
   /** @returns the position of the next line */

@@ -120,14 +120,10 @@ export class WriteRequestDecoding {
           '…/prometheus/api/v2/write, or set protobuf_message: prometheus.WriteRequest',
       );
     }
-    const written = this.#writer.counts();
     return {
-      layout: 'metrics/1',
-      rows: written.samples + written.histograms + written.exemplars + written.metadata,
-      payload: this.#writer.finish(),
+      ...this.#writer.takeBatch(),
       ...this.#rejections.toBatch(),
       warnings: this.#warnings,
-      written,
     };
   }
 

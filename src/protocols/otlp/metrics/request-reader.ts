@@ -66,22 +66,16 @@ export class MetricsRequest {
   /** @throws AppError `too_large` */
   finish(): Batch {
     const { writer, warnings } = this.#parts;
-    const written = writer.counts();
+    this.#checkRows();
     return {
-      layout: 'metrics/1',
-      rows: this.#checkRows(),
-      payload: writer.finish(),
+      ...writer.takeBatch(),
       ...this.#points.rejections.toBatch(),
       warnings: warnings.take(),
-      written,
     };
   }
 
-  #checkRows(): number {
-    const { samples, histograms, exemplars, metadata } = this.#parts.writer.counts();
-    const rows = samples + histograms + exemplars + metadata;
-    if (rows > maxRowsPerBatch) throw tooManyRows();
-    return rows;
+  #checkRows(): void {
+    if (this.#parts.writer.rows > maxRowsPerBatch) throw tooManyRows();
   }
 
   *#readResourceMetrics(end: number): Slices<void> {
