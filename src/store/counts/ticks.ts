@@ -4,12 +4,7 @@
  * on. Pure.
  */
 import { nanosPerTick } from '../sql/part-counts.ts';
-
-/** Half-open, Unix ns; undefined = unbounded. */
-export interface NanosRange {
-  readonly fromNanos: bigint | undefined;
-  readonly untilNanos: bigint | undefined;
-}
+import type { TimeWindow } from '../sql/time-windows.ts';
 
 export interface Ticks {
   /** Whole steps are in [from, until), except those cut. */
@@ -24,10 +19,10 @@ export interface Ticks {
  * @param span ticks of the first and the last log
  */
 export function within(
-  { fromNanos, untilNanos }: NanosRange,
+  { fromNanos, untilNanos }: TimeWindow,
   edges: readonly number[],
   [first, last]: readonly [number, number],
-): { readonly range: NanosRange; readonly edges: readonly number[] } {
+): { readonly range: TimeWindow; readonly edges: readonly number[] } {
   const isBefore = (nanos: bigint) => Number((nanos + nanosPerTick - 1n) / nanosPerTick) <= first;
   const isAfter = (nanos: bigint) => Number(nanos / nanosPerTick) > last;
   const range = {
@@ -43,7 +38,7 @@ export function within(
  * @param step in ticks; 1 = the ticks themselves
  */
 export function ticksOf(
-  { fromNanos, untilNanos }: NanosRange,
+  { fromNanos, untilNanos }: TimeWindow,
   edges: readonly number[],
   step: number,
 ): Ticks {

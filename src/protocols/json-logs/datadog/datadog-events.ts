@@ -6,6 +6,7 @@ import { type EventSlots, field, slotKind } from '../event-fields.ts';
 import { EventReader, type OpenReader, tolerantEvents } from '../event-reader.ts';
 import { type TakeMember, walkMembers } from '../json-walk.ts';
 import { labelOrigin, maxLabels, valueKind } from '../label-set.ts';
+import type { TextRange } from '../text-slots.ts';
 
 const member = { tags: 0, status: 1, date: 2 } as const;
 const memberTable = createKeyTable(['ddtags', 'status', 'date']);
@@ -74,11 +75,7 @@ function readTags(bytes: Buffer, at: number, slots: EventSlots): void {
 }
 
 /** @returns false if the log has a label of the name of a tag */
-function readVerbatimTags(
-  bytes: Buffer,
-  range: { readonly start: number; readonly end: number },
-  slots: EventSlots,
-): boolean {
+function readVerbatimTags(bytes: Buffer, range: TextRange, slots: EventSlots): boolean {
   const { labels } = slots;
   for (let at = range.start; at < range.end; ) {
     let tagEnd = at;

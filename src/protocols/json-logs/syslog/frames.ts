@@ -3,6 +3,7 @@
  * (RFC 6587), told apart for each message. Memory is bounded by the longest message. NUL ends
  * a message before its next byte arrives: Python's SysLogHandler sends that much later.
  */
+import type { TextRange } from '../text-slots.ts';
 
 const newline = 0x0a;
 const space = 0x20;
@@ -179,9 +180,7 @@ export function joinFrames(frames: readonly Buffer[]): Buffer {
 }
 
 /** Yields the messages of such a body. A body in another form is one message. */
-export function* eachFrame(
-  body: Buffer,
-): Generator<{ readonly start: number; readonly end: number }> {
+export function* eachFrame(body: Buffer): Generator<TextRange> {
   for (let at = 0; at < body.length; ) {
     let length = 0;
     let gap = at;

@@ -1,4 +1,5 @@
 /** Reads the header of BSD syslog (RFC 3164) as programs and devices write it. */
+import type { TextRange } from '../text-slots.ts';
 import { type LocalTime, type TimeZone, toUnixMs } from './local-time.ts';
 
 export interface ReadOptions {
@@ -7,18 +8,13 @@ export interface ReadOptions {
   readonly zone: TimeZone;
 }
 
-export interface Range {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Ranges of the text. */
 export interface BsdHeader {
   /** Text for the parser of times. */
   readonly time: string;
-  readonly host: Range | undefined;
-  readonly app: Range | undefined;
-  readonly procId: Range | undefined;
+  readonly host: TextRange | undefined;
+  readonly app: TextRange | undefined;
+  readonly procId: TextRange | undefined;
   /** Position of the message. */
   readonly end: number;
 }
@@ -47,7 +43,7 @@ export function readBsdHeader(text: string, options: ReadOptions): BsdHeader | u
   if (stamped === undefined) return undefined;
   const { time } = stamped;
   let at = skipSpaces(text, stamped.end);
-  let host: Range | undefined;
+  let host: TextRange | undefined;
   let tagged = matchAt(tag, text, at);
   if (tagged === null) {
     const [head = '', name] = matchAt(hostName, text, at) ?? [];

@@ -5,8 +5,9 @@ import type { OpenEvents } from '../decode-events.ts';
 import { EventBatch } from '../event-batch.ts';
 import { type EventSlots, field, slotKind } from '../event-fields.ts';
 import { labelOrigin, valueKind } from '../label-set.ts';
+import type { TextRange } from '../text-slots.ts';
 import { eachFrame } from './frames.ts';
-import { isSpace, maxHeaderLength, type Range, readBsdHeader, type ReadOptions } from './header.ts';
+import { isSpace, maxHeaderLength, readBsdHeader, type ReadOptions } from './header.ts';
 import {
   Parameters,
   part,
@@ -105,7 +106,7 @@ export class MessageSlots {
   }
 
   /** Copies a message. @param isText whether its bytes are known to be UTF-8 */
-  load(body: Buffer, { start, end }: Range, isText: boolean): void {
+  load(body: Buffer, { start, end }: TextRange, isText: boolean): void {
     while (end > start && isLineEnd(body[end - 1]!)) end -= 1;
     if (isText || isUtf8(body.subarray(start, end))) {
       this.#end = this.#start + body.copy(this.bytes, this.#start, start, end);
@@ -196,7 +197,7 @@ export class MessageSlots {
   }
 
   /** @returns a copy, since the message is read in another form if this one does not fit */
-  #unescape({ start, end }: Range): Range {
+  #unescape({ start, end }: TextRange): TextRange {
     const to = this.#addedEnd;
     const copied = this.bytes.copy(this.bytes, to, start, end);
     this.#addedEnd = unescapeInPlace(this.bytes, to, to + copied);
