@@ -62,7 +62,7 @@ const backlogIntervalMs = 20;
 /** Starts draining. Close the drain before its shard. */
 export function openDrain(
   parts: Omit<DrainParts, 'retry' | 'closing'>,
-  options: Partial<DrainOptions> = {},
+  options: Partial<DrainOptions>,
 ): Drain {
   const settings = { ...defaultDrainOptions, ...options };
   const closing = new AbortController();

@@ -53,7 +53,7 @@ test('decodes the batch and the idempotency record that were encoded', () => {
     fc.property(batches, records, (batch, record) => {
       const frame = encode(batch, record);
       const header = readFrameHeader(frame, 0);
-      assert.ok(header !== undefined && isBodyIntact(frame, 0, header));
+      assert.ok(header !== undefined && isBodyIntact(frame, header));
       assert.deepEqual(decodeFrame(frame), plain(batch));
       const kept = idempotencyOf(frame, 0, header);
       const given = record && Buffer.concat([record.key, record.bodyDigest, record.answer]);
@@ -69,10 +69,10 @@ test('detects any flipped bit and any missing byte', () => {
       const at = position % frame.length;
       const short = frame.subarray(0, at);
       const headerOfShort = readFrameHeader(short, 0);
-      assert.ok(headerOfShort === undefined || !isBodyIntact(short, 0, headerOfShort));
+      assert.ok(headerOfShort === undefined || !isBodyIntact(short, headerOfShort));
       frame[at] = (frame[at] ?? 0) ^ (1 << bit);
       const header = readFrameHeader(frame, 0);
-      assert.ok(header === undefined || !isBodyIntact(frame, 0, header));
+      assert.ok(header === undefined || !isBodyIntact(frame, header));
     }),
   );
 });

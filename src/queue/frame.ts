@@ -129,11 +129,10 @@ export function readFrameHeader(source: Buffer, offset: number): FrameHeader | u
   return header.length === frameHeaderBytes + parts ? header : undefined;
 }
 
-/** Whether `source` holds the whole frame and its checksum matches. */
-export function isBodyIntact(source: Buffer, offset: number, header: FrameHeader): boolean {
-  if (offset + header.length > source.length) return false;
-  const body = source.subarray(offset + frameHeaderBytes, offset + header.length);
-  return crc32c(body) === source.readUInt32LE(offset + 8);
+/** Whether `source` begins with the whole frame and its checksum matches. */
+export function isBodyIntact(source: Buffer, header: FrameHeader): boolean {
+  if (header.length > source.length) return false;
+  return crc32c(source.subarray(frameHeaderBytes, header.length)) === source.readUInt32LE(8);
 }
 
 /** Decodes an intact frame; the payload is a view of `frame`. */

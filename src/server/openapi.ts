@@ -70,7 +70,7 @@ function describeRead(route: ReadRoute): Operation[] {
     ],
     ...(body && { requestBody: describeReadBody(body, query) }),
     responses: {
-      200: { description: summary, ...describeReadResponse(response, route.reportsScan) },
+      200: { description: summary, ...describeReadResponse(response, route.reportsScan === true) },
       ...errorResponses(
         body === undefined ? readErrors : bodyErrors,
         failure && { 'application/json': toContent(failure.schema) },
@@ -88,7 +88,7 @@ function describeReadBody({ kind, mediaTypes }: ReadBody, query: z.ZodObject): J
   };
 }
 
-function describeReadResponse(response: ReadResponse, reportsScan = false): Json {
+function describeReadResponse(response: ReadResponse, reportsScan: boolean): Json {
   const { mediaType, otherMediaTypes = [], headers = {}, schema } = response;
   const content = toContent(schema);
   return {

@@ -109,7 +109,10 @@ function splitFrames(data: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let offset = 0; offset < data.length; ) {
     const header = readFrameHeader(data, offset);
-    assert.ok(header !== undefined && isBodyIntact(data, offset, header), 'no intact frame');
+    assert.ok(
+      header !== undefined && isBodyIntact(data.subarray(offset), header),
+      'no intact frame',
+    );
     frames.push(data.subarray(offset, offset + header.length));
     offset += header.length;
   }

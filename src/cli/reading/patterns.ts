@@ -78,7 +78,7 @@ interface Pattern {
 export function patternsText(
   { patterns, other, sampled, total, exact }: Patterns,
   { style, bars, columns }: ChartOptions,
-  shown: { readonly values?: true; readonly queries?: true } = {},
+  shown: { readonly values?: true; readonly queries?: true },
 ): string {
   const countWidth = Math.max(5, String(sampled).length);
   const severities = patterns.map(severityOf);

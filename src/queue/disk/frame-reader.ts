@@ -78,7 +78,7 @@ export class FrameReader {
       }
       const bytes = this.#view(offset, header.length, end);
       this.#offset = offset + header.length;
-      if (isBodyIntact(bytes, 0, header)) {
+      if (isBodyIntact(bytes, header)) {
         this.#closeGap(offset, header.sequence);
         this.#stepBackTo = { offset, sequence: this.#sequence };
         this.#sequence = header.sequence;

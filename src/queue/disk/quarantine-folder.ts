@@ -54,7 +54,7 @@ export function readBatch(fs: FileSystem, folder: string, name: string): Stamped
   const bytes = readWhole(fs, join(folder, name));
   const header = bytes && readFrameHeader(bytes, 0);
   if (bytes === undefined || header === undefined) return undefined;
-  return isBodyIntact(bytes, 0, header) ? decodeFrame(bytes) : undefined;
+  return isBodyIntact(bytes, header) ? decodeFrame(bytes) : undefined;
 }
 
 /** Durable on return. */

@@ -62,7 +62,7 @@ export type RecordState = 'read' | 'new' | 'absent' | 'damaged' | 'foreign';
 /** The record, or why there is none. */
 export type Found<Record> = Record | 'absent' | 'damaged';
 
-export function createIdentity(earlier: readonly bigint[] = []): Identity {
+export function createIdentity(earlier: readonly bigint[]): Identity {
   const version = earlier.length === 0 ? plainIdentityVersion : identityVersion;
   return { version, writer: randomBytes(8).readBigUInt64LE(0), earlier };
 }

@@ -281,7 +281,7 @@ function decodeSeal(
 ): SegmentSummary | undefined {
   const header = readFrameHeader(tail, 0);
   if (header === undefined || header.kind !== frameKinds.seal) return undefined;
-  if (header.length !== sealBytes || !isBodyIntact(tail, 0, header)) return undefined;
+  if (header.length !== sealBytes || !isBodyIntact(tail, header)) return undefined;
   if (header.groupOffset !== fileBytes - sealBytes) return undefined;
   return {
     firstSequence,

@@ -209,7 +209,7 @@ export class Assembler {
 
 function findFault(frame: Buffer, header: FrameHeader | undefined): string | undefined {
   if (header === undefined) return 'not a frame';
-  return isBodyIntact(frame, 0, header) ? undefined : 'a frame with a wrong checksum';
+  return isBodyIntact(frame, header) ? undefined : 'a frame with a wrong checksum';
 }
 
 function toKey({ id }: StampedBatch): string {

@@ -67,10 +67,10 @@ export function toPublishFault(error: unknown): PublishFault {
 }
 
 /** The error for a request whose batch the queue did not take. */
-export function queueUnavailable(cause: unknown, retryAfterSeconds = 1): AppError {
+export function queueUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'cannot accept data for now: the queue is not available', {
     cause,
-    retryAfterSeconds,
+    retryAfterSeconds: 1,
   });
 }
 

@@ -163,7 +163,7 @@ function describe(pieces: readonly Piece[]): Kept {
 function isDamaged(data: Uint8Array): boolean {
   const frame = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const header = readFrameHeader(frame, 0);
-  return header === undefined || !isBodyIntact(frame, 0, header);
+  return header === undefined || !isBodyIntact(frame, header);
 }
 
 /** Remains keep the id of their batch, which their upload name begins with. */

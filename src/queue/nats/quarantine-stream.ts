@@ -101,7 +101,7 @@ async function readFrame(
     }
     const frame = Buffer.concat(bodies);
     const header = readFrameHeader(frame, 0);
-    if (header?.length === frame.length && isBodyIntact(frame, 0, header)) return frame;
+    if (header?.length === frame.length && isBodyIntact(frame, header)) return frame;
     isRemoved ||= bodies.length < kept.pieces;
   }
   if (isRemoved) throw new Error(`cannot retry ${id}: it was retried or dropped meanwhile`);

@@ -24,7 +24,7 @@ import {
 import type { CountField } from '../sql/part-counts.ts';
 import { compileValueCounts, type ValueCountRow } from '../sql/stats.ts';
 import { tableName } from '../sql/tables.ts';
-import { type CountOptions, countDefaults } from './count-steps.ts';
+import type { CountOptions } from './count-steps.ts';
 import {
   addMatches,
   type CountQuery,
@@ -45,7 +45,7 @@ const maxValues = 20_000;
 /** Each read is undefined where counts cannot answer, or save nothing. */
 export function createCountedReads(
   reader: ReaderParts,
-  options: CountOptions = countDefaults,
+  options: CountOptions,
   changes?: TableChanges,
 ) {
   const table = tableName(reader.database, 'logs');

@@ -92,7 +92,7 @@ export function compileParts(placement: Placement): Statement {
   const table = placement.cluster === undefined ? 'logs' : `logs${localEnding}`;
   return statement(
     (params) => `SELECT partition_id, ${blocks}, toString(rows),
-  ${granulesSql(placement, params)} AS granules, part_type = 'Compact', ${isIndexedSql('granules')}
+  ${granulesSql(placement, params)} AS granules, part_type = 'Compact', ${isIndexedSql}
 FROM ${everyShard(placement, 'system.parts')}
 WHERE active AND table = '${table}' AND database = ${params.add('String', placement.database)}
 ORDER BY partition_id, min_block_number${skipUnavailable(placement)}`,

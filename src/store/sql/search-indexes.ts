@@ -57,13 +57,12 @@ export function granulesSql(placement: Placement, params: Parameters): string {
 
 /**
  * For rows of `system.parts`, which have the size of all indexes only: filters of messages have a
- * fixed size, those of a part without any of them are smaller.
- * @param granules expression of `granulesSql`
+ * fixed size, those of a part without any of them are smaller. The column `granules` is that of
+ * `granulesSql`.
  */
-export function isIndexedSql(granules: string): string {
-  const least = `if(${granules} = 'small', ${leastFilterBytes}, ${leastEarlierBytes})`;
-  return `secondary_indices_uncompressed_bytes >= ${least} * greatest(marks - 1, 1)`;
-}
+export const isIndexedSql =
+  'secondary_indices_uncompressed_bytes >= ' +
+  `if(granules = 'small', ${leastFilterBytes}, ${leastEarlierBytes}) * greatest(marks - 1, 1)`;
 
 /**
  * One row, 1 where `isIndexedSql` is right: filters of labels may be as large as those of words,
@@ -79,7 +78,7 @@ export function compileIndexedParts(placement: Placement): Statement {
   )
 FROM (
   SELECT marks, ${granulesSql(placement, params)} AS granules,
-    ${isIndexedSql('granules')} AS isIndexed
+    ${isIndexedSql} AS isIndexed
   FROM system.parts WHERE active AND ${table}
 )`;
   });
