@@ -1,14 +1,16 @@
 /** Evaluates PromQL over the samples of the store, for readers and for rules. */
 import { AppError } from '../model/errors.ts';
+import type { SamplesPlan, SeriesColumns } from '../model/metric-plan.ts';
 import type { ReadableStream } from '../model/plan.ts';
 import type { ReadCaller } from '../model/read-route.ts';
 import { QueryError } from '../promql/errors.ts';
 import type { Query } from '../promql/evaluation.ts';
 import { type QueryAnswer, runQuery } from '../promql/query.ts';
+import { noTimes, type SampleSeries, type SampleSource } from '../promql/source.ts';
 import type { Store } from '../store/port.ts';
 import { toAppError } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
-import { createSampleSource } from './sample-source.ts';
+import { decodeHistogram } from './native-histogram.ts';
 
 export interface QueryInStreams extends Query {
   readonly accountId: string;
@@ -73,4 +75,44 @@ function olderLookbacks(streams: readonly ReadableStream[]) {
       beforeMs,
       lookbackMs: defaultLookbackMs + intervalMs,
     }));
+}
+
+/** What the reads of one query have in common. */
+type ReadScope = Pick<SamplesPlan, 'accountId' | 'streams' | 'maxSeries' | 'maxSamples'>;
+
+/** Beyond the times of any sample. */
+const lowestMs = -(2 ** 53);
+const highestMs = 2 ** 53;
+
+function createSampleSource(
+  store: Pick<Store, 'sampleColumns'>,
+  scope: ReadScope,
+  caller: Pick<ReadCaller, 'disconnected'> | undefined,
+): SampleSource {
+  return {
+    select(matchers, { fromMs, untilMs }) {
+      const from = Math.max(fromMs, lowestMs);
+      const until = Math.min(untilMs, highestMs);
+      if (from > until) return [];
+      const range = { fromMs: BigInt(Math.ceil(from)), untilMs: BigInt(Math.floor(until)) };
+      const selectors = matchers.length === 0 ? [] : [matchers];
+      const found = store.sampleColumns({ ...scope, selectors, ...range }, caller);
+      if (found instanceof Promise) return found.then((series) => series.map(toSampleSeries));
+      return found.map(toSampleSeries);
+    },
+  };
+}
+
+const noHistograms: SampleSeries['histograms'] = [];
+
+function toSampleSeries(series: SeriesColumns): SampleSeries {
+  // Without spreading, which takes ten times as long.
+  const { labels, times, values, from, to, hasStale, falls, histograms: messages } = series;
+  let histogramTimes = noTimes;
+  let histograms = noHistograms;
+  if (messages.length > 0) {
+    histogramTimes = Float64Array.from(messages, ({ timeMs }) => Number(timeMs));
+    histograms = messages.map(({ message }) => decodeHistogram(message));
+  }
+  return { labels, times, values, from, to, hasStale, falls, histogramTimes, histograms };
 }

@@ -17,14 +17,7 @@ type Caller = Pick<ReadCaller, 'disconnected'>;
 /** Undefined where the store must be read. */
 type Answer = SeriesColumns[] | undefined;
 
-export interface Head {
-  /** @returns samples in memory at once. @throws AppError over the plan's limits */
-  read(plan: SamplesPlan, caller?: Caller): Answer | Promise<Answer>;
-  /** To be called with batches of metrics once the store has acknowledged them. */
-  inserted(batches: readonly StampedBatch[]): void;
-  forget(accountId: string, streamId: string): void;
-  forgetAll(): void;
-}
+export type Head = ReturnType<typeof createHead>;
 
 /** A read that ends earlier than this long ago would load more than it needs. */
 const maxBehindMs = 60 * 60_000;
@@ -35,7 +28,7 @@ const fewSeriesMs = 6 * 60 * 60_000;
 const nanosPerMilli = 1_000_000n;
 const farMs = 1n << 52n;
 
-export function createHead(parts: LoadParts, options: HeadOptions): Head {
+export function createHead(parts: LoadParts, options: HeadOptions) {
   const heads = new StreamHeads(parts, options);
   let reads = 0;
 
@@ -70,7 +63,8 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
   }
 
   return {
-    read(plan, caller) {
+    /** @returns samples in memory at once. @throws AppError over the plan's limits */
+    read(plan: SamplesPlan, caller?: Caller): Answer | Promise<Answer> {
       const nowMs = options.now();
       const range = { fromMs: Number(plan.fromMs), untilMs: Number(plan.untilMs) };
       if (!isRecent(plan, range, nowMs)) return undefined;
@@ -79,8 +73,9 @@ export function createHead(parts: LoadParts, options: HeadOptions): Head {
       if (loading === undefined) return readLoaded(asked, caller);
       return loading.then(() => readLoaded(asked, caller));
     },
-    inserted: (batches) => heads.inserted(batches),
-    forget: (accountId, streamId) => heads.forget(accountId, streamId),
+    /** To be called with batches of metrics once the store has acknowledged them. */
+    inserted: (batches: readonly StampedBatch[]) => heads.inserted(batches),
+    forget: (accountId: string, streamId: string) => heads.forget(accountId, streamId),
     forgetAll: () => heads.forgetAll(),
   };
 }

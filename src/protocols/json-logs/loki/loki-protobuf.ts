@@ -77,7 +77,6 @@ export function* eachProtobufEntry(
   entry: EntrySlots,
 ): Generator<number> {
   const wire = new ProtobufWire(bytes);
-  const reader = new EntryMessage(wire, entry);
   for (const { start, end, labels } of streams) {
     const labelBytes = bytes.write(toJson(wire, labels), labelsAt);
     for (wire.at = start; wire.at < end; ) {
@@ -90,65 +89,52 @@ export function* eachProtobufEntry(
       const entryBytes = entryEnd - wire.at;
       entry.clear();
       entry.readLabels(labelsAt);
-      reader.read(entryEnd);
+      readEntry(wire, entry, entryEnd);
       entry.finish();
       yield labelBytes + entryBytes + timeBytes;
     }
   }
 }
 
-class EntryMessage {
-  readonly #wire: ProtobufWire;
-  readonly #entry: EntrySlots;
-
-  constructor(wire: ProtobufWire, entry: EntrySlots) {
-    this.#wire = wire;
-    this.#entry = entry;
+/** Reads the message from the cursor to `end`. */
+function readEntry(wire: ProtobufWire, entry: EntrySlots, end: number): void {
+  let line: TextRange = { start: end, end };
+  while (wire.at < end) {
+    const read = wire.tag(end);
+    if (read === tag.time) readTime(wire, entry, wire.lengthEnd(end));
+    else if (read === tag.line) line = readText(wire, end);
+    else if (read === tag.metadata) readMetadata(wire, entry, wire.lengthEnd(end));
+    else wire.skip(read, end);
   }
+  entry.setText(field.message, line);
+}
 
-  /** Reads the message from the cursor to `end`. */
-  read(end: number): void {
-    const wire = this.#wire;
-    let line: TextRange = { start: end, end };
-    while (wire.at < end) {
-      const read = wire.tag(end);
-      if (read === tag.time) this.#readTime(wire.lengthEnd(end));
-      else if (read === tag.line) line = readText(wire, end);
-      else if (read === tag.metadata) this.#readMetadata(wire.lengthEnd(end));
-      else wire.skip(read, end);
-    }
-    this.#entry.setText(field.message, line);
+/** Writes the time as text behind the request: a slot is a range of its bytes. */
+function readTime(wire: ProtobufWire, entry: EntrySlots, end: number): void {
+  let seconds = 0n;
+  let nanos = 0n;
+  while (wire.at < end) {
+    const read = wire.tag(end);
+    if (read === tag.seconds) seconds = wire.int64(end);
+    else if (read === tag.nanos) nanos = wire.int64(end);
+    else wire.skip(read, end);
   }
+  const { bytes } = wire;
+  const start = bytes.length - timeBytes;
+  const length = bytes.write(String(seconds * 1_000_000_000n + nanos), start, 'latin1');
+  entry.setText(field.timestamp, { start, end: start + length });
+}
 
-  /** Writes the time as text behind the request: a slot is a range of its bytes. */
-  #readTime(end: number): void {
-    const wire = this.#wire;
-    let seconds = 0n;
-    let nanos = 0n;
-    while (wire.at < end) {
-      const read = wire.tag(end);
-      if (read === tag.seconds) seconds = wire.int64(end);
-      else if (read === tag.nanos) nanos = wire.int64(end);
-      else wire.skip(read, end);
-    }
-    const { bytes } = wire;
-    const start = bytes.length - timeBytes;
-    const length = bytes.write(String(seconds * 1_000_000_000n + nanos), start, 'latin1');
-    this.#entry.setText(field.timestamp, { start, end: start + length });
+function readMetadata(wire: ProtobufWire, entry: EntrySlots, end: number): void {
+  let name: TextRange = { start: end, end };
+  let value = name;
+  while (wire.at < end) {
+    const read = wire.tag(end);
+    if (read === tag.name) name = readText(wire, end);
+    else if (read === tag.value) value = readText(wire, end);
+    else wire.skip(read, end);
   }
-
-  #readMetadata(end: number): void {
-    const wire = this.#wire;
-    let name: TextRange = { start: end, end };
-    let value = name;
-    while (wire.at < end) {
-      const read = wire.tag(end);
-      if (read === tag.name) name = readText(wire, end);
-      else if (read === tag.value) value = readText(wire, end);
-      else wire.skip(read, end);
-    }
-    this.#entry.setLabel(name, value);
-  }
+  entry.setLabel(name, value);
 }
 
 function readText(wire: ProtobufWire, end: number): TextRange {
