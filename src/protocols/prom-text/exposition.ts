@@ -9,7 +9,7 @@ import { sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
 import { seriesState } from '../../model/series-view.ts';
-import { ExemplarReader } from './exemplar-reader.ts';
+import { readExemplar } from './read-exemplar.ts';
 import {
   closeBrace,
   describePlace,
@@ -53,7 +53,6 @@ export class Exposition {
   readonly #grammar: Grammar;
   readonly #seriesReader: SeriesReader;
   readonly #metadataReader: MetadataReader;
-  readonly #exemplars: ExemplarReader;
   readonly #numbers = new NumberScanner();
   readonly #now = new TimeScanner();
   readonly #ownTime = new TimeScanner();
@@ -73,7 +72,6 @@ export class Exposition {
     this.#grammar = grammar;
     this.#seriesReader = new SeriesReader(bytes, grammar, labels);
     this.#metadataReader = new MetadataReader(bytes, grammar, labels);
-    this.#exemplars = new ExemplarReader(bytes, this.#seriesReader, grammar);
     this.#now.set(context.nowMs);
     this.#today = toDay(context.nowMs);
     this.#sample = { series: toSeriesFacts([]), value: 0, time: this.#now };
@@ -204,7 +202,11 @@ export class Exposition {
   #readExemplar(start: number, series: number): number {
     const { rules, writer } = this.#parts;
     this.#check(rules.exemplar(), start);
-    const { end, exemplar } = this.#exemplars.read(start, this.#sample.time);
+    const { end, exemplar } = readExemplar(this.#bytes, start, {
+      series: this.#seriesReader,
+      grammar: this.#grammar,
+      sampleTime: this.#sample.time,
+    });
     const { low, high } = exemplar.time;
     this.#writeLabels(series, toDay(high * 2 ** 32 + low), start);
     writer.exemplar(this.#parts.series.ids, 4 * series, exemplar);
