@@ -90,8 +90,8 @@ export function createDownsampling({ store, streams, now }: DiskSpaceParts) {
         .filter(({ digest }) => !done.has(digest));
     },
     /**
-     * Rewrites the next of them that has, if it is found within seconds. A day that fails is retried
-     * with backoff, up to a day.
+     * Rewrites the next of them that has, if it is found within seconds. A day that fails is
+     * retried with backoff, up to a day.
      * @param closing no statement begins after it fires
      */
     async rewriteNextDay(closing: AbortSignal): Promise<void> {

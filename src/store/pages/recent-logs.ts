@@ -51,13 +51,11 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
   const maxUnreadRows = Math.max(leastUnreadRows, unreadShare * maxRows);
   const entries = new Map<string, Entry>();
 
-  function pause(entry: Entry): void {
-    for (const [key, known] of entries) {
-      if (known !== entry) continue;
-      const { stream, newest, readMs } = entry;
-      const paused = newEntry(newest.accountId, stream);
-      entries.set(key, { ...paused, readMs, pausedUntilMs: now() + pauseMs });
-    }
+  function pause(key: string, entry: Entry): void {
+    if (entries.get(key) !== entry) return;
+    const { stream, newest, readMs } = entry;
+    const paused = newEntry(newest.accountId, stream);
+    entries.set(key, { ...paused, readMs, pausedUntilMs: now() + pauseMs });
   }
 
   function newEntry(accountId: string, stream: ReadableStream): Entry {
@@ -74,7 +72,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
     entries.set(key, entry);
     if (entries.size > maxStreams) entries.delete(leastRead(entries));
     // Every page is a statement meanwhile, whose errors are reported.
-    entry.newest.load(() => entries.get(key) === entry).catch(() => pause(entry));
+    entry.newest.load(() => entries.get(key) === entry).catch(() => pause(key, entry));
   }
 
   function deepenStream(accountId: string, streamId: string): void {
@@ -131,7 +129,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
         if (entry === undefined || entry.pausedUntilMs > 0) continue;
         for (const { rows } of own) entry.unreadRows += rows;
         if (now() - entry.readMs > idleMs) entries.delete(key);
-        else if (entry.unreadRows > maxUnreadRows) pause(entry);
+        else if (entry.unreadRows > maxUnreadRows) pause(key, entry);
         // At once: an insert may have thousands of batches, and adding copies the list of all rows.
         else addRows(entry, own.flatMap(packBatch));
       }
