@@ -59,14 +59,7 @@ export interface RedisConnectionOptions {
   readonly connectTimeoutMs: number;
 }
 
-export interface RedisConnection {
-  /** Returns the answer of the script. @throws RedisFailure */
-  run(keys: readonly string[], args: readonly string[]): Promise<readonly unknown[]>;
-  /** Resolves with the reason when the connection broke or was destroyed. */
-  readonly broken: Promise<Error>;
-  /** Fails all commands in flight. */
-  destroy(reason: Error): void;
-}
+export type RedisConnection = Awaited<ReturnType<typeof openRedisConnection>>;
 
 /** `refused` by a healthy server; `busy` = too many commands in flight; `away` = not connected. */
 export type RedisFailureKind = 'timeout' | 'unreachable' | 'refused' | 'busy' | 'away';
@@ -106,10 +99,7 @@ interface ScriptCall {
 }
 
 /** Connects and runs the script without keys, to load it and to check permissions. */
-export async function openRedisConnection(
-  options: RedisConnectionOptions,
-  script: string,
-): Promise<RedisConnection> {
+export async function openRedisConnection(options: RedisConnectionOptions, script: string) {
   // Imported on demand: the library is large, and a single gateway does not need it.
   const library = await import('@redis/client');
   const client = createClient(library, options);
@@ -124,6 +114,7 @@ export async function openRedisConnection(
     if (isDenied(failure)) denial = failure;
   });
 
+  /** @returns the answer of the script. @throws RedisFailure */
   async function run(keys: readonly string[], args: readonly string[]) {
     const call = { keys: [...keys], arguments: [...args] };
     try {
@@ -145,8 +136,10 @@ export async function openRedisConnection(
   isOpen = true;
   return {
     run,
+    /** Resolves with the reason when the connection broke or was destroyed. */
     broken,
-    destroy(reason) {
+    /** Fails all commands in flight. */
+    destroy(reason: Error): void {
       onBroken(reason);
       client.destroy();
     },

@@ -44,23 +44,17 @@ export interface IngestParts {
   readonly now: () => number;
 }
 
-export interface Ingest {
-  /** Resolves once the accepted records are durable. @throws AppError; other errors are bugs */
-  ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer>;
-  /** Answers a request that stores nothing, after the checks of the token. @throws AppError */
-  answerStatus(request: IngestRequest, protocol: Protocol, route: StatusRoute): Promise<Reply>;
-  /** Counts a request to an unknown path below a receiver's address. */
-  stray(head: RequestHead, error: AppError): void;
-}
+export type Ingest = ReturnType<typeof createIngest>;
 
-export function createIngest(parts: IngestParts): Ingest {
+export function createIngest(parts: IngestParts) {
   const answer = createIngestPipeline(parts);
   const answerSteps: Pipeline = (request, protocol, sender) =>
     protocol.steps === undefined
       ? answer(request, protocol, sender)
       : answerInSteps(request, protocol.steps, (step) => answer(step, protocol, sender));
   return {
-    async ingest(request, protocol) {
+    /** Resolves once the accepted records are durable. @throws AppError; other errors are bugs */
+    async ingest(request: IngestRequest, protocol: Protocol): Promise<IngestAnswer> {
       const sender = toSender(request);
       try {
         return await answerSteps(request, protocol, sender);
@@ -70,7 +64,12 @@ export function createIngest(parts: IngestParts): Ingest {
         throw fault;
       }
     },
-    async answerStatus(request, protocol, route) {
+    /** Answers a request that stores nothing, after the checks of the token. @throws AppError */
+    async answerStatus(
+      request: IngestRequest,
+      protocol: Protocol,
+      route: StatusRoute,
+    ): Promise<Reply> {
       const sender = toSender(request);
       const target = request.target ?? noTarget;
       if (route.isPublic) return route.answer(target, noBody);
@@ -93,7 +92,8 @@ export function createIngest(parts: IngestParts): Ingest {
         throw fault;
       }
     },
-    stray: (head, error) => parts.statistics.refused(toSender(head), error),
+    /** Counts a request to an unknown path below a receiver's address. */
+    stray: (head: RequestHead, error: AppError) => parts.statistics.refused(toSender(head), error),
   };
 }
 

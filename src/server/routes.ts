@@ -18,13 +18,7 @@ export interface RouteParts extends Answers, Pick<StreamRoutes, 'reads' | 'ticke
   readonly streamInfo: DocumentInfo;
 }
 
-export interface RouteTable {
-  readonly ingest: IngestRoutes;
-  readonly stream: StreamRoutes;
-  readonly ops: readonly OpenRoute[];
-}
-
-export function createRoutes(parts: RouteParts): RouteTable {
+export function createRoutes(parts: RouteParts) {
   const { ingestInfo, streamInfo, reads, tickets, admin } = parts;
   const probes = createProbes(parts);
   const hasRoute = (protocol: Protocol): protocol is HttpProtocol => protocol.http !== undefined;
