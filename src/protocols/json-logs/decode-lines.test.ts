@@ -8,17 +8,18 @@ import { configSchema } from '../../config/schema.ts';
 import type { Batch } from '../../model/batch.ts';
 import { blankSeriesView } from '../../../test/harness/blank-series-view.ts';
 import { createJsonLogsDecoder } from './decode.ts';
-import { createLinesDecoder } from './decode-lines.ts';
+import { createPiecesDecoder } from './decode-lines.ts';
 import { openTolerantEvents } from './event-reader.ts';
 import { createLines } from './lines.ts';
-import type { LineFormat } from './text-lines.ts';
+import { eachPiece, type LineFormat } from './text-lines.ts';
 
-const decodeLines = createLinesDecoder();
+const decodePieces = createPiecesDecoder(openTolerantEvents);
 const decodeDocument = createJsonLogsDecoder(openTolerantEvents);
 const limits = { maxEvents: 20_000, maxDepth: 64, maxRejections: 3 };
 
 async function decode(body: string | Buffer, format: LineFormat | 'json'): Promise<Batch> {
-  return decodeLines(Buffer.from(body), format, limits);
+  if (format === 'json') return decodePieces(Buffer.from(body), limits);
+  return decodePieces(Buffer.from(body), limits, (text) => eachPiece(text, format));
 }
 
 /** Decodes JSON as the route does. */
@@ -161,7 +162,9 @@ suite('lines of text', () => {
 
   test('of a large body are decoded in slices, each once', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `${i} ${'x'.repeat(i % 90)}`);
-    const decoded = decodeLines(Buffer.from(lines.join('\n')), 'text', limits);
+    const decoded = decodePieces(Buffer.from(lines.join('\n')), limits, (text) =>
+      eachPiece(text, 'text'),
+    );
     assert.ok(decoded instanceof Promise);
     assert.deepEqual(
       readLogRows((await decoded).payload).map(({ body }) => body),

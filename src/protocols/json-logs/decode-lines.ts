@@ -1,6 +1,6 @@
 /**
- * Decodes events one after another: JSON values with space between them, lines of text, or logfmt.
- * An event that cannot be read is rejected by its line, and the next line is read.
+ * Decodes JSON events one after another, with space between them, from a body or its pieces. An
+ * event that cannot be read is rejected by its line, and the next line is read.
  */
 import { repairText } from '../../codec/body-text.ts';
 import { openBrace, skipSpace, skipValue } from '../../codec/json-scanner.ts';
@@ -10,24 +10,12 @@ import { AppError } from '../../model/errors.ts';
 import type { DecodeLimits } from '../../model/protocol.ts';
 import { notObject } from './decode.ts';
 import { brokenEventCost, EventBatch, EventWorkspace } from './event-batch.ts';
-import {
-  type OpenReader,
-  openPlainEvents,
-  openTolerantEvents,
-  type ReadEvent,
-} from './event-reader.ts';
-import { eachPiece, type LineFormat } from './text-lines.ts';
+import { type OpenReader, openPlainEvents, type ReadEvent } from './event-reader.ts';
 
 const newline = 0x0a;
 /** Begins each value of a JSON text sequence (RFC 7464). */
 const recordSeparator = 0x1e;
 const notJson = 'not JSON';
-
-export type LinesDecoder = (
-  body: Buffer,
-  format: LineFormat | 'json',
-  limits: DecodeLimits,
-) => Batch | Promise<Batch>;
 
 /** Divides a body into pieces of whole JSON events. */
 type ToPieces = (text: Buffer) => Iterable<Buffer>;
@@ -43,12 +31,6 @@ export type PiecesDecoder = (
  * The decoder throws AppError `malformed` if no event is acceptable, and `too_large` for more than
  * `maxEvents` events.
  */
-export function createLinesDecoder(): LinesDecoder {
-  const decode = createPiecesDecoder(openTolerantEvents);
-  return (body, format, limits) =>
-    decode(body, limits, format === 'json' ? whole : (text) => eachPiece(text, format));
-}
-
 export function createPiecesDecoder(open: OpenReader = openPlainEvents): PiecesDecoder {
   const decodeInSlices = createSlicedDecoder(() => new EventWorkspace());
   return (body, limits, toPieces = whole) =>

@@ -4,10 +4,10 @@ import { repairText } from '../../codec/body-text.ts';
 import type { Config } from '../../config/schema.ts';
 import type { IngestDescription, Protocol } from '../../model/protocol.ts';
 import { createJsonLogsDecoder } from './decode.ts';
-import { createLinesDecoder } from './decode-lines.ts';
+import { createPiecesDecoder } from './decode-lines.ts';
 import { openTolerantEvents } from './event-reader.ts';
 import { toText } from './json-logs.ts';
-import type { LineFormat } from './text-lines.ts';
+import { eachPiece, type LineFormat } from './text-lines.ts';
 import { acceptedAnswer, eventProtocol } from './event-protocol.ts';
 
 /** The body as sent, lines as JSON, their rows, and the copy of these for the queue. */
@@ -46,7 +46,7 @@ const description: IngestDescription = {
 };
 
 export function createLines(config: Config): Protocol {
-  const decodeLines = createLinesDecoder();
+  const decodePieces = createPiecesDecoder(openTolerantEvents);
   const decodeDocument = createJsonLogsDecoder(openTolerantEvents, repairText);
   return {
     ...eventProtocol(config),
@@ -57,8 +57,9 @@ export function createLines(config: Config): Protocol {
     heapBytesPerBodyByte,
     decode: (bytes, { mediaType }, { limits }) => {
       const format = formats[mediaType]!;
-      const isArray = format === 'json' && arrayStart.test(bytes.toString('latin1', 0, 100));
-      return isArray ? decodeDocument(bytes, limits) : decodeLines(bytes, format, limits);
+      if (format !== 'json') return decodePieces(bytes, limits, (text) => eachPiece(text, format));
+      const isArray = arrayStart.test(bytes.toString('latin1', 0, 100));
+      return (isArray ? decodeDocument : decodePieces)(bytes, limits);
     },
     reply: (batch, _format, target) => ({
       // Some senders take the 202 of `/logs` for a failure, and others expect it.
