@@ -3,6 +3,7 @@
  * Reads take turns by account. Errors are the client's; AppError `unavailable` while a server is
  * unreachable.
  */
+import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Scan } from '../model/plan.ts';
 import { openAgent } from '../std/http-agent.ts';
@@ -16,7 +17,7 @@ import {
   type Reachability,
   type ReachabilityEvents,
 } from './reachability.ts';
-import type { InsertStatement, Statement } from './sql/statement.ts';
+import { type InsertStatement, type Statement, toForm } from './sql/statement.ts';
 
 export interface ConnectionOptions {
   /** URL of a ClickHouse server; ignored with `socketPath`. */
@@ -203,9 +204,11 @@ function openReads(
     readBytes: (statement, context) =>
       inTurn(context, async ({ client, pool }, unreachable) => {
         if (engine !== undefined) return engine.bytes({ ...context, statement, pool, timeoutMs });
-        const { sql: query, params: query_params } = statement;
-        const request = { ...requestOf(context, unreachable), query, query_params };
-        const { stream } = await client.exec(request);
+        // In the body: the client has parameters in the URL, which is limited to 1 MiB.
+        const { body, headers } = new Response(toForm(statement));
+        const request = { ...requestOf(context, unreachable), query: statement.sql };
+        Object.assign(request.http_headers, Object.fromEntries(headers));
+        const { stream } = await client.exec({ ...request, values: Readable.fromWeb(body!) });
         return Buffer.concat(await stream.toArray());
       }),
     async close() {

@@ -8,7 +8,7 @@ import { type Agent, type IncomingMessage, request } from 'node:http';
 import { parseError } from '@clickhouse/client';
 import type { Scan } from '../model/plan.ts';
 import { freeMemory, ownMemory } from '../std/free-memory.ts';
-import type { Statement } from './sql/statement.ts';
+import { parameterText, type Statement } from './sql/statement.ts';
 
 export interface EngineRead {
   readonly statement: Statement;
@@ -94,28 +94,9 @@ function toSearch({ params, settings = {} }: Statement, format: string): string 
   });
   for (const [name, value] of Object.entries(settings)) search.set(name, String(value));
   for (const [name, value] of Object.entries(params)) {
-    search.set(`param_${name}`, typeof value === 'string' ? escaped(value) : arrayText(value));
+    search.set(`param_${name}`, parameterText(value));
   }
   return search.toString();
-}
-
-const escapes: Readonly<Record<string, string>> = {
-  '\t': '\\t',
-  '\n': '\\n',
-  '\r': '\\r',
-  "'": "\\'",
-  '\\': '\\\\',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[\t\n\r'\\]/g, (character) => escapes[character]!);
-}
-
-function arrayText(values: readonly (string | number)[]): string {
-  const items = values.map((value) =>
-    typeof value === 'string' ? `'${escaped(value)}'` : String(value),
-  );
-  return `[${items.join(',')}]`;
 }
 
 async function bodyOf(response: IncomingMessage): Promise<Buffer> {

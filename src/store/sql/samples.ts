@@ -171,7 +171,7 @@ function rangeConditions(
 ): string[] {
   return [
     ...ownerConditions(table, plan, params),
-    `SeriesId IN ${params.add('Array(UInt128)', `[${seriesIds.join(',')}]`)}`,
+    `SeriesId IN ${params.ids(seriesIds)}`,
     `UnixMilli >= ${params.add('Int64', plan.fromMs)}`,
     `UnixMilli <= ${params.add('Int64', plan.untilMs)}`,
   ];

@@ -8,8 +8,7 @@ type ParameterType =
   | 'Float64'
   | 'UInt64'
   | 'UInt128'
-  | 'Array(UInt64)'
-  | 'Array(UInt128)';
+  | 'Array(UInt64)';
 type ParameterValue = string | readonly string[] | readonly number[];
 
 export interface Statement {
@@ -32,6 +31,36 @@ export function fromFile({ sql }: InsertStatement, path: string): string {
   const name = path.replace(/[\\']/g, '\\$&');
   const select = sql.slice(0, sql.lastIndexOf(inputFormat));
   return select.replace('FROM input(', () => `FROM file('${name}', 'RowBinary', `);
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  "'": "\\'",
+  '\\': '\\\\',
+};
+
+/** A parameter as sent, in the escaped text format of ClickHouse. */
+export function parameterText(value: ParameterValue): string {
+  if (typeof value === 'string') return escaped(value);
+  const items = value.map((item: string | number) =>
+    typeof item === 'string' ? `'${escaped(item)}'` : String(item),
+  );
+  return `[${items.join(',')}]`;
+}
+
+/** The parameters of a statement as the fields of a form. */
+export function toForm({ params }: Pick<Statement, 'params'>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(params)) {
+    form.set(`param_${name}`, parameterText(value));
+  }
+  return form;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\t\n\r'\\]/g, (character) => escapes[character]!);
 }
 
 /** Bounds of one read, written into every statement. */
@@ -76,14 +105,19 @@ export class Parameters {
   }
 
   /**
-   * `= x`, which can use the sort order, or `IN [x, y]`. A list is one parameter, since each one is
+   * `= x`, which can use the sort order, or `IN [x, y]`. A list is few parameters, since each is
    * copied with every expression that ClickHouse folds. `values` is not empty.
    */
   anyOf(values: readonly string[]): string {
     const [only] = values;
     return values.length === 1
       ? `= ${this.add('String', only!)}`
-      : `IN ${this.#bind('Array(String)', values)}`;
+      : `IN ${joined(values, (some) => this.#bind('Array(String)', some))}`;
+  }
+
+  /** An array of UInt128. @param ids in decimal digits, at least one */
+  ids(ids: readonly string[]): string {
+    return joined(ids, (some) => this.#bind('Array(UInt128)', `[${some.join(',')}]`));
   }
 
   integers(integers: readonly number[]): string {
@@ -95,6 +129,31 @@ export class Parameters {
     this.values[name] = value;
     return `{${name}:${type}}`;
   }
+}
+
+/**
+ * In UTF-16, of up to three bytes. A server takes 128 KiB for one parameter
+ * (`http_max_field_value_size`).
+ */
+const maxListLength = 40_000;
+
+/** @returns an array from as many parameters as it needs */
+function joined(values: readonly string[], bind: (some: readonly string[]) => string): string {
+  const lists: string[] = [];
+  let from = 0;
+  let length = 0;
+  for (const [index, value] of values.entries()) {
+    // With quotes and comma.
+    const added = value.length + 3;
+    if (index > from && length + added > maxListLength) {
+      lists.push(bind(values.slice(from, index)));
+      from = index;
+      length = 0;
+    }
+    length += added;
+  }
+  lists.push(bind(values.slice(from)));
+  return lists.length === 1 ? lists[0]! : `arrayConcat(${lists.join(', ')})`;
 }
 
 const nanosPerSecond = 1_000_000_000n;
