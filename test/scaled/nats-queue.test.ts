@@ -266,6 +266,21 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     });
   });
 
+  test('returns a long answer, and refuses one that NATS does not take alone', async () => {
+    const queue = await open(newOptions());
+    // As of a bulk request with many items.
+    const record = newRecord('{"create":{"status":201}},'.repeat(60_000));
+    await queue.append(toBatch('first'), owner, record);
+    const { first } = await queue.append(toBatch('again'), owner, record);
+    assert.equal(Buffer.compare(first!.answer, record.answer), 0);
+    const tooLong = { ...newRecord(''), answer: randomBytes(1_000_000) };
+    await assert.rejects(
+      queue.append(toBatch('other'), owner, tooLong),
+      (error) => error instanceof AppError && error.code === 'too_large',
+    );
+    await queue.append(toBatch('last'), owner, newRecord('its answer'));
+  });
+
   test('refuses batches with a reason while full, and recovers', async () => {
     const options = newOptions({ maxBacklogBytes: 4_000_000 });
     const queue = await open(options);

@@ -7,6 +7,7 @@ import { createCircuitBreaker } from '../../std/circuit-breaker.ts';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
 import type { NatsLink } from './connection.ts';
 import { errorCodes, hasCode, queueUnavailable, toPublishFault } from './faults.ts';
+import { toMessageBytes } from './messages.ts';
 import { retry, whileConnected } from './publish.ts';
 
 export interface BucketEntry {
@@ -27,6 +28,8 @@ export interface Bucket {
   replace(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   put(key: string, value: Uint8Array): Promise<number>;
   subject(key: string): string;
+  /** Of the server that is connected now. */
+  maxValueBytes(): number;
   close(): void;
 }
 
@@ -73,6 +76,7 @@ export async function openBucket(
 
   return {
     subject: (key) => `$KV.${name}.${key}`,
+    maxValueBytes: () => toMessageBytes(link.connection.info?.max_payload),
     get: (key) => guarded(() => read(key)),
     put: (key, value) => guarded(() => write(key, value, {})),
     replace: (key, value, revision) =>

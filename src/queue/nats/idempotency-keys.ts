@@ -3,6 +3,7 @@
  * its batch. A repetition that finds the claim unfinished publishes under the same id, so that the
  * batch is stored once.
  */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { BatchId } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { type IdempotencyRecord, type RememberedAnswer, requireSameBody } from '../port.ts';
@@ -27,15 +28,19 @@ export interface ClaimedKey extends Pick<Claim, 'id' | 'shard' | 'isDone'> {
 
 export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
 
-export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace'>) {
+export function createIdempotencyKeys(keys: Pick<Bucket, 'get' | 'replace' | 'maxValueBytes'>) {
   return {
-    /** @throws AppError `unavailable`; `malformed` when the key came with another body before */
+    /**
+     * @throws AppError `unavailable`; `malformed` when the key came with another body before;
+     *   `too_large` for an answer that NATS does not take
+     */
     async claim(
       record: IdempotencyRecord,
       own: { readonly id: BatchId; readonly shard: number },
     ): Promise<ClaimedKey> {
       const name = toHex(record.key);
       const value = encodeClaim({ ...record, ...own, isDone: false });
+      if (value.length > keys.maxValueBytes()) throw answerTooLarge(record.answer.length);
       const revision = await keys.replace(name, value, 0);
       if (revision !== undefined) {
         return { ...own, claimedAtMs: undefined, first: undefined, isDone: false, revision };
@@ -73,10 +78,21 @@ function keyExpired(): AppError {
   });
 }
 
+function answerTooLarge(bytes: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot keep the answer of ${bytes} bytes for this Idempotency-Key: send smaller batches`,
+  );
+}
+
+/** Longer answers, such as those with an item for each record, are stored deflated. */
+const maxPlainBytes = 4096;
+
 /** JSON, readable with NATS tools. */
 interface StoredClaim {
   readonly digest: string;
   readonly answer: string;
+  readonly deflated?: true;
   readonly writer: string;
   readonly sequence: string;
   readonly shard: number;
@@ -84,9 +100,12 @@ interface StoredClaim {
 }
 
 function encodeClaim({ bodyDigest, answer, id, shard, isDone }: Claim): Uint8Array {
+  const isLong = answer.length > maxPlainBytes;
+  const kept = isLong ? deflateRawSync(answer) : Buffer.from(answer);
   const stored: StoredClaim = {
     digest: toHex(bodyDigest),
-    answer: Buffer.from(answer).toString('base64'),
+    answer: kept.toString('base64'),
+    ...(isLong && { deflated: true }),
     writer: `${id.writer}`,
     sequence: `${id.sequence}`,
     shard,
@@ -97,9 +116,10 @@ function encodeClaim({ bodyDigest, answer, id, shard, isDone }: Claim): Uint8Arr
 
 function decodeClaim(value: Buffer): Claim {
   const stored = JSON.parse(value.toString()) as StoredClaim;
+  const answer = Buffer.from(stored.answer, 'base64');
   return {
     bodyDigest: Buffer.from(stored.digest, 'hex'),
-    answer: Buffer.from(stored.answer, 'base64'),
+    answer: stored.deflated === true ? inflateRawSync(answer) : answer,
     id: { writer: BigInt(stored.writer), sequence: BigInt(stored.sequence) },
     shard: stored.shard,
     isDone: stored.done,
