@@ -172,6 +172,28 @@ suite('faults of a single NATS', { skip: missingNats() }, () => {
     await until(() => queue.status().writable, { what: 'all shards' });
   });
 
+  test('forgets series once when a stream is lost, whose batches may have had labels', async () => {
+    const { queue: one, options } = await open();
+    const two = await openQueue(options);
+    queues.push(two);
+    const heard = [0, 0];
+    one.whenSeriesForgotten(() => heard[0]!++);
+    two.whenSeriesForgotten(() => heard[1]!++);
+    const append = () => one.append(toBatch('x', 1000), owner);
+    const count = (batches: number) =>
+      until(() => [one, two].every((queue) => queue.status().batches >= batches), {
+        what: 'the batches to be counted',
+      });
+    await append();
+    await count(1);
+    assert.deepEqual(heard, [0, 0]);
+    await withManager([server.url], ({ streams }) => streams.delete(`${options.prefix}_0`));
+    await until(() => heard.every((times) => times > 0), { what: 'both nodes to notice' });
+    for (let more = 0; more < 4; more++) await append();
+    await count(4);
+    assert.deepEqual(heard, [1, 1]);
+  });
+
   test('delivers the series signal to a node that was cut off', async () => {
     const { queue: cutOff, proxy, options } = await openBehindProxy();
     const other = await openQueue({ ...options, urls: [server.url] });

@@ -62,7 +62,14 @@ export async function openNatsQueue(
     if (boundStore !== undefined) await claimStore(link, signals, boundStore);
   }
   const watch = parts.adopt(
-    watchStreams({ link, telemetry: events, alsoPoll: signal.poll, restore }),
+    watchStreams({
+      link,
+      telemetry: events,
+      alsoPoll: signal.poll,
+      restore,
+      // Labels of series may have been in the lost batches.
+      contentLost: signal.notice,
+    }),
     (it) => it.close(),
   );
   const appender = createAppender({ link, writers, keys, progress, telemetry });

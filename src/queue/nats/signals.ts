@@ -39,6 +39,8 @@ export function createSeriesSignal(
       signal(value);
       await signals.put(seriesKey, Buffer.from(value));
     },
+    /** Calls the listeners of this process: the others notice for themselves. */
+    notice: () => signal(randomBase32(26)),
     listen: (listener: () => void) => void listeners.push(listener),
     /** Reads whether it was raised since the last read. @throws AppError `unavailable` */
     async poll(): Promise<void> {

@@ -1,7 +1,9 @@
 /** The watch while streams are missing; `test/scaled` covers real servers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError } from '@nats-io/jetstream';
+import { until } from '../../../test/harness/until.ts';
 import { createQueueNames, type NatsLink } from './connection.ts';
 import { errorCodes } from './faults.ts';
 import { watchStreams } from './stream-watch.ts';
@@ -31,6 +33,7 @@ test('closing does not wait for a restore and does not report its failure', asyn
       asked.resolve();
       return made.promise;
     },
+    contentLost: () => undefined,
   });
   await asked.promise;
   await watch.close();
@@ -46,7 +49,27 @@ test('reports why streams cannot be restored', async () => {
     alsoPoll: async () => undefined,
     telemetry: { restoreFailed: told.resolve },
     restore: async () => Promise.reject(new Error('no room')),
+    contentLost: () => undefined,
   });
   assert.match(String(await told.promise), /no room/);
+  await watch.close();
+});
+
+test('notices a stream that was restored from an earlier copy', async () => {
+  let lastSequence = 7;
+  let losses = 0;
+  const info = async () => ({ created: 'then', state: { messages: 0, last_seq: lastSequence } });
+  const watch = watchStreams({
+    link: { ...emptyLink(), manager: { streams: { info } } } as unknown as NatsLink,
+    alsoPoll: async () => undefined,
+    telemetry: { restoreFailed: assert.fail },
+    restore: async () => assert.fail(),
+    contentLost: () => void losses++,
+  });
+  lastSequence = 9;
+  await sleep(1100);
+  assert.equal(losses, 0);
+  lastSequence = 8;
+  await until(() => losses > 0, { what: 'the loss to be noticed' });
   await watch.close();
 });

@@ -1,4 +1,7 @@
-/** Reads the state of all streams every second, for the queue's status and metrics. */
+/**
+ * Reads the state of all streams every second, for the queue's status and metrics, and notices
+ * those that have lost messages.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsEvents } from '../../telemetry/queue-events.ts';
@@ -29,13 +32,16 @@ export interface StreamWatchParts {
   readonly telemetry: Pick<NatsEvents, 'restoreFailed'>;
   /** Called when a stream is missing, as after a restart of servers with memory storage. */
   readonly restore: () => Promise<void>;
+  /** Called when a shard's stream was created again, or restored from an earlier copy. */
+  readonly contentLost: () => void;
 }
 
 export function watchStreams(parts: StreamWatchParts) {
-  const { link, telemetry, alsoPoll, restore } = parts;
+  const { link, telemetry, alsoPoll, restore, contentLost } = parts;
   const closing = new AbortController();
   const closed = Promise.withResolvers<void>();
   let totals: StreamTotals = nothing;
+  let known: readonly StreamInfo[] = [];
 
   async function read(): Promise<void> {
     try {
@@ -65,7 +71,11 @@ export function watchStreams(parts: StreamWatchParts) {
     const [quarantine, ...others] = await Promise.all(
       [names.quarantineStream, ...streams, ...buckets].map(streamInfo),
     );
-    totals = addUp(others.slice(0, streams.length), quarantine);
+    const shards = others.slice(0, streams.length);
+    totals = addUp(shards, quarantine);
+    const earlier = known;
+    known = shards;
+    if (earlier.some((before, shard) => hasLost(before, shards[shard]!))) contentLost();
   }
 
   async function run(): Promise<void> {
@@ -89,6 +99,10 @@ export function watchStreams(parts: StreamWatchParts) {
       await running;
     },
   };
+}
+
+function hasLost(before: StreamInfo, now: StreamInfo): boolean {
+  return before.created !== now.created || now.state.last_seq < before.state.last_seq;
 }
 
 function addUp(shards: readonly StreamInfo[], quarantine: StreamInfo | undefined): StreamTotals {
