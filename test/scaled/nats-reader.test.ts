@@ -74,7 +74,9 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
     await connection.drain();
   }
 
-  test('sets damaged messages aside with the reason', async () => {
+  test('sets damaged messages aside with the reason, and forgets series', async () => {
+    let forgotten = 0;
+    queue.whenSeriesForgotten(() => forgotten++);
     await publish('no frame', 'frames');
     await publish('from a later version', 'something new');
     await queue.append(toBatch('good'), owner);
@@ -92,6 +94,7 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
       assert.match(second!.header.get(headers.reason), /something new/);
     });
     assert.equal(await metric('weir_queue_damaged_messages_total'), 2);
+    assert.ok(forgotten > 0);
   });
 
   test('treats a stream that was created again as another shard of the store', async () => {
@@ -205,7 +208,9 @@ suite('a writer at NATS', { skip: missingNats() }, () => {
     const progress = { shardNanos: () => 0n, shardEpoch: () => 0n };
     const readers: ShardReader[] = [];
     const floors: bigint[] = [];
-    const worker = new ShardWorker({ link, leases, progress, telemetry }, (shard) => {
+    const forgetSeries = async () => undefined;
+    const parts = { link, leases, progress, telemetry, forgetSeries };
+    const worker = new ShardWorker(parts, (shard) => {
       readers.push(shard as ShardReader);
       floors.push((shard as ShardReader).watermarkNanos);
       return { close: async () => {} };

@@ -61,16 +61,9 @@ export async function openNatsQueue(
     await provision(link, events);
     if (boundStore !== undefined) await claimStore(link, signals, boundStore);
   }
-  const watch = parts.adopt(
-    watchStreams({
-      link,
-      telemetry: events,
-      alsoPoll: signal.poll,
-      restore,
-      // Labels of series may have been in the lost batches.
-      contentLost: signal.notice,
-    }),
-    (it) => it.close(),
+  const watching = { alsoPoll: signal.poll, restore, contentLost: signal.notice };
+  const watch = parts.adopt(watchStreams({ link, telemetry: events, ...watching }), (it) =>
+    it.close(),
   );
   const appender = createAppender({ link, writers, keys, progress, telemetry });
   parts.defer(() => appender.idle());
@@ -103,7 +96,8 @@ export async function openNatsQueue(
     },
     work(begin) {
       const shardEvents = createShardEvents(instruments);
-      return new ShardWorker({ link, leases, progress, telemetry: shardEvents }, (shard) => {
+      const shared = { link, leases, progress, forgetSeries: signal.raise };
+      return new ShardWorker({ ...shared, telemetry: shardEvents }, (shard) => {
         held.add(shard);
         const work = begin(shard);
         const close = () => work.close().finally(() => held.delete(shard));

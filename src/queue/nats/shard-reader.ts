@@ -30,6 +30,8 @@ export interface ReaderParts
   /** Bytes of messages kept in memory; a larger upload may exceed it. */
   readonly maxHeldBytes: number;
   readonly telemetry: ShardEvents;
+  /** As `Queue.forgetSeries`. */
+  readonly forgetSeries: () => Promise<void>;
   /** False once another process may have taken the shard. */
   readonly isHeld: () => boolean;
 }
@@ -196,12 +198,14 @@ export class ShardReader implements Shard {
   }
 
   async #quarantineDamage(damage: Damage, id: string): Promise<void> {
-    const { link, shard, telemetry } = this.#parts;
+    const { link, shard, telemetry, forgetSeries } = this.#parts;
     const { bytes, reason } = damage;
     telemetry.damaged({ shard, reason });
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
+        // It may have had labels of series.
+        await forgetSeries();
         await quarantine(link, { id, shard, bytes, reason });
         return this.#discard(this.#assembler.done([damage]));
       } catch (error) {

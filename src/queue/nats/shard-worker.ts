@@ -20,6 +20,8 @@ export interface ShardWorkParts {
   readonly leases: Bucket;
   readonly progress: Pick<ProgressBoard, 'shardNanos' | 'shardEpoch'>;
   readonly telemetry: ShardEvents;
+  /** As `Queue.forgetSeries`. */
+  readonly forgetSeries: () => Promise<void>;
 }
 
 interface Holding {
@@ -152,7 +154,7 @@ export class ShardWorker implements ShardWork {
   }
 
   async #take(shard: number): Promise<void> {
-    const { link, leases, progress, telemetry } = this.#parts;
+    const { link, leases, progress, telemetry, forgetSeries } = this.#parts;
     const entry = this.#board.shard(shard);
     const streamInfo = (name: string) =>
       whileConnected(link.lost(), () => link.manager.streams.info(name));
@@ -177,6 +179,7 @@ export class ShardWorker implements ShardWork {
       floorNanos: larger(recordedNanos, publishedNanos),
       maxHeldBytes,
       telemetry,
+      forgetSeries,
       isHeld: () => lease.isValid(),
     });
     telemetry.shardTaken({ shard, epoch });

@@ -32,7 +32,10 @@ export interface StreamWatchParts {
   readonly telemetry: Pick<NatsEvents, 'restoreFailed'>;
   /** Called when a stream is missing, as after a restart of servers with memory storage. */
   readonly restore: () => Promise<void>;
-  /** Called when a shard's stream was created again, or restored from an earlier copy. */
+  /**
+   * Called when a shard's stream was created again, or restored from an earlier copy: labels of
+   * series may have been in the lost batches.
+   */
   readonly contentLost: () => void;
 }
 
