@@ -24,11 +24,18 @@ const group: RuleGroup = {
 
 const sample = { labels: { job: 'a' }, value: 1 };
 
+interface OpenOptions {
+  readonly rules?: RuleGroup['rules'];
+  readonly state?: GroupState;
+  /** Saved by another holder just before this one gets the lease. */
+  readonly savedBefore?: GroupState;
+}
+
 /** @returns an evaluator, and a wait for its next state that is saved. */
 function openWith(
   now: () => number,
   query: EvaluatorParts['query'] = async () => [],
-  { rules, state: earlier }: { rules?: RuleGroup['rules']; state?: GroupState } = {},
+  { rules, state: earlier, savedBefore }: OpenOptions = {},
 ) {
   let state = earlier;
   let { intervalMs } = group;
@@ -53,7 +60,10 @@ function openWith(
         saved = Promise.withResolvers();
         return true;
       },
-      holdLease: async () => ({ name: 'alerts', epoch: 1 }),
+      holdLease: async () => {
+        state = savedBefore ?? state;
+        return { name: 'alerts', epoch: 1 };
+      },
       releaseLease: async () => {},
       getStream: async () => (isStreamDeleted ? undefined : ({} as Stream)),
     },
@@ -105,6 +115,18 @@ test('a group is evaluated after the clock was set back', async (t) => {
   const { evaluatedAtMs } = await evaluator.nextSaved();
   aheadMs = 0;
   assert.ok((await evaluator.nextSaved()).evaluatedAtMs < evaluatedAtMs);
+});
+
+test('an evaluation that ended while the lease was handed over is not repeated', async (t) => {
+  const first = openWith(Date.now, async () => [sample]);
+  const state = await first.nextSaved();
+  const savedBefore = await first.nextSaved();
+  await first.close();
+  const now = () => savedBefore.evaluatedAtMs;
+  const second = openWith(now, async () => [sample], { state, savedBefore });
+  t.after(second.close);
+  await until(() => second.lists() > 2, { what: 'turns of the evaluator' });
+  assert.deepEqual(second.records, []);
 });
 
 test('a longer interval does not evaluate a group in its past', async (t) => {

@@ -31,11 +31,14 @@ export function openEvaluator(parts: EvaluatorParts) {
 
   /** @returns ms until the next turn. */
   async function turn(): Promise<number> {
-    const stored = await rules.listRuleGroups(undefined);
+    let stored = await rules.listRuleGroups(undefined);
     if (stored.length === 0 && lease === undefined) return idleMs;
     if (performance.now() >= renewAt) {
       const begunAt = performance.now();
-      lease = await rules.holdLease(leaseName, holder, leaseMs);
+      const held = await rules.holdLease(leaseName, holder, leaseMs);
+      // The holder before may have saved states since they were listed.
+      if (held && held.epoch !== lease?.epoch) stored = await rules.listRuleGroups(undefined);
+      lease = held;
       renewAt = begunAt + renewMs;
       events.leaseHeld(lease !== undefined);
     }
