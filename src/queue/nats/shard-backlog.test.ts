@@ -30,6 +30,15 @@ test('takes batches in order, up to the limits', () => {
   assert.equal(take(backlog), undefined);
 });
 
+test('takes hundreds of thousands of small batches at once', () => {
+  const backlog = new ShardBacklog();
+  const all = Array.from({ length: 300_000 }, (_, sequence) => hold(sequence, 1));
+  backlog.add(all);
+  const { batches } = backlog.take({ maxRows: 1_000_000, maxBytes: 1_000_000 })!;
+  assert.equal(batches.length, all.length);
+  assert.equal(backlog.takenUntil(batches.at(-1)).length, all.length);
+});
+
 test('takes a batch over the limits by itself', () => {
   const backlog = new ShardBacklog();
   backlog.add([hold(1, 5000), hold(2)]);

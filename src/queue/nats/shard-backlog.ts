@@ -50,7 +50,8 @@ export class ShardBacklog {
       count++;
     }
     const taken = this.#waiting.splice(0, count);
-    this.#taken.push(...taken);
+    // Too many, in small batches, for the arguments of one call.
+    this.#taken = this.#taken.concat(taken);
     return { batches: taken.map(({ batch }) => batch), bytes, suspect: first.isSuspect };
   }
 
