@@ -52,9 +52,9 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
   return {
     /** Drops the days of receipt that are older than the longest retention. */
     async dropExpiredDays() {
-      const kept = (await streams()).map((stream) => stream.retentionDays);
-      if (kept.length === 0) return;
-      const oldestKeptMs = now() - Math.max(...kept) * msPerDay;
+      const all = await streams();
+      if (all.length === 0) return;
+      const oldestKeptMs = now() - longestRetentionDays(all) * msPerDay;
       const dropped = (await days()).filter((row) => neededUntilMs(row) <= oldestKeptMs);
       await drop(dropped, 'retention');
     },
@@ -64,7 +64,7 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
      */
     async deleteExpiredRows() {
       const all = await streams();
-      const longest = Math.max(...all.map((stream) => stream.retentionDays));
+      const longest = longestRetentionDays(all);
       const expiries = all.flatMap((stream): Expiry[] => {
         const readable = toReadableStream(stream, now());
         const isDue = stream.retentionDays < longest || hasDeleted(readable);
@@ -86,6 +86,10 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
       }
     },
   };
+}
+
+function longestRetentionDays(streams: readonly Stream[]): number {
+  return streams.reduce((longest, { retentionDays }) => Math.max(longest, retentionDays), 0);
 }
 
 function neededUntilMs([table, day]: DayRow): number {

@@ -94,6 +94,15 @@ test('deletes rows of streams with shorter retention, exactly to their limit', a
   assert.deepEqual([...(await rowsByDay(long)).keys()], [0, 3, 9]);
 });
 
+test('applies the retention of 200,000 streams', async () => {
+  const [one, ...others] = Array.from({ length: 200_000 }, () => stream(2)) as [Stream];
+  await fill(one, [0, 1, 40]);
+  const { dropExpiredDays, deleteExpiredRows } = housekeeping([one, ...others]);
+  await dropExpiredDays();
+  await deleteExpiredRows();
+  assert.deepEqual([...(await rowsByDay(one)).keys()], [0, 1]);
+});
+
 test('a series of large inserts pauses merges', { skip: onCluster }, async () => {
   const { connection, placement } = engine.store;
   const merges = createMergePause(connection, { placement, table: 'logs' });
