@@ -12,6 +12,8 @@ const memoryLimit = (of: string) =>
 const system = (code: string, syscall = 'connect') =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
 
+const cut = clickHouse('32', 'Attempt to read after eof: while receiving packet from n2:9000');
+
 suite('a failed insert', () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
     ['rows that do not parse', clickHouse('27'), 'data'],
@@ -41,6 +43,11 @@ suite('a failed insert', () => {
     const { failure } = toInsertError(memoryLimit('Query'), { cluster: 'weir' });
     assert.equal(failure, 'unknown');
   });
+
+  test('a cut connection to another node is unknown: it may have stored rows', () => {
+    assert.equal(toInsertError(cut, { cluster: 'weir' }).failure, 'unknown');
+    assert.equal(toInsertError(clickHouse('32'), { cluster: 'weir' }).failure, 'data');
+  });
 });
 
 suite('a failed read', () => {
@@ -49,6 +56,8 @@ suite('a failed read', () => {
     ['memory', clickHouse('241'), 'unavailable', /narrow the time range/],
     ['rows', clickHouse('158'), 'unavailable', /narrow the time range/],
     ['too many queries', clickHouse('202'), 'unavailable', /too many queries/],
+    ['a node that does not answer', clickHouse('279'), 'unavailable', /node of the store/],
+    ['a node lost meanwhile', cut, 'unavailable', /node of the store/],
     ['no engine', system('ENOENT'), 'unavailable', /cannot reach the store/],
     ['a pattern that is none', clickHouse('427'), 'malformed', /must be RE2/],
     ['a fault of ours', clickHouse('47'), 'internal', /cannot read the store/],

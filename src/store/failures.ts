@@ -33,6 +33,9 @@ function codesOf(codes: string): ReadonlySet<string> {
   return new Set(codes.split(' '));
 }
 
+/** A node of a cluster, or Keeper, does not answer. */
+const awayCodes = codesOf('198 209 210 225 279 297 369 519 999');
+
 /** System calls that fail before a connection exists; error codes do not distinguish that. */
 const connectCalls = new Set(['connect', 'getaddrinfo']);
 
@@ -45,7 +48,7 @@ export function toInsertError(
   const options = { cause: error };
   if (error instanceof ClickHouseError) {
     const refusal = `the store returned ${error.code} ${error.type ?? ''}`.trimEnd();
-    if (dataCodes.has(error.code)) {
+    if (dataCodes.has(error.code) && !isCut(error)) {
       return new StoreInsertError('data', `cannot store these rows: ${refusal}`, options);
     }
     // On a cluster other nodes may have stored some of them.
@@ -60,6 +63,15 @@ export function toInsertError(
     return new StoreInsertError('unavailable', 'cannot reach the store', options);
   }
   return new StoreInsertError('unknown', 'cannot tell whether the insert arrived', options);
+}
+
+/**
+ * Whether the connection to another node of a cluster broke, which has the code of rows that end
+ * too early, ATTEMPT_TO_READ_AFTER_EOF.
+ * https://github.com/ClickHouse/ClickHouse/blob/master/src/Client/Connection.cpp
+ */
+function isCut({ message }: ClickHouseError): boolean {
+  return message.includes('while receiving packet from');
 }
 
 function failureOf({ code }: ClickHouseError, { cluster }: Pick<Placement, 'cluster'>) {
@@ -110,6 +122,10 @@ export function toReadError(error: unknown): AppError {
       cause: error,
       retryAfterSeconds: 2,
     });
+  }
+  if (awayCodes.has(error.code) || isCut(error)) {
+    const message = 'cannot read now: a node of the store does not answer; try again';
+    return new AppError('unavailable', message, { cause: error, retryAfterSeconds: 2 });
   }
   return new AppError('internal', 'cannot read the store', { cause: error });
 }
