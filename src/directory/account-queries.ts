@@ -1,6 +1,6 @@
 /** Accounts and their streams. */
 import { randomUUID } from 'node:crypto';
-import type { Account, Scope, Stream } from '../model/account.ts';
+import type { Account, Stream } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { type Database, deleteRows, findRow, listRows, type Tx } from './database.ts';
 import type { Directory } from './port.ts';
@@ -96,25 +96,19 @@ async function deleteAccount(tx: Tx, accountId: string): Promise<boolean> {
       `cannot delete account ${accountId}: it still has ${table}; delete them first`,
     );
   }
-  const tokens = await tx
-    .selectFrom('tokens')
-    .innerJoin('tokenAccounts as own', 'own.tokenId', 'tokens.tokenId')
-    .select(['tokens.tokenId', 'tokens.scopes'])
-    .where('own.accountId', '=', accountId)
-    .execute();
+  await deleteTokensOfOnly(tx, accountId);
   await deleteRows(tx, 'tokenAccounts', { accountId });
-  for (const token of tokens) {
-    const scopes = JSON.parse(token.scopes) as Scope[];
-    if (!scopes.includes('operator')) await deleteIfUnbound(tx, token.tokenId);
-  }
   return deleteRows(tx, 'accounts', { accountId });
 }
 
-async function deleteIfUnbound(tx: Tx, tokenId: string): Promise<void> {
+/** In one statement, however many there are: all other changes wait for it. */
+async function deleteTokensOfOnly(tx: Tx, accountId: string): Promise<void> {
+  const bound = tx.selectFrom('tokenAccounts').select('tokenId');
   await tx
     .deleteFrom('tokens')
-    .where('tokenId', '=', tokenId)
-    .where('tokenId', 'not in', (rest) => rest.selectFrom('tokenAccounts').select('tokenId'))
+    .where('tokenId', 'in', bound.where('accountId', '=', accountId))
+    .where('tokenId', 'not in', bound.where('accountId', '!=', accountId))
+    .where('scopes', 'not like', '%"operator"%')
     .execute();
 }
 

@@ -45,6 +45,28 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
+  test('deletes an account with 10,000 tokens, while other nodes make changes', async () => {
+    const url = await server.newUrl();
+    const [one, two] = [await open(url), await open(url)];
+    const { accountId } = await one.createAccount({ name: 'large', eventsPerSecond: null });
+    await server.run(
+      `insert into tokens (token_id, type, name, digest, scopes, created_at)
+       select 'tok_' || i, 'ingest', 'token', 'digest ' || i, '["ingest:write"]', ''
+       from generate_series(1, 10000) i`,
+      url,
+    );
+    await server.run(
+      `insert into token_accounts select 'tok_' || i, '${accountId}'
+       from generate_series(1, 10000) i`,
+      url,
+    );
+    const deleted = one.deleteAccount(accountId);
+    await two.createAccount({ name: 'other', eventsPerSecond: null });
+    assert.equal(await deleted, true);
+    assert.equal(await one.getToken('tok_1'), undefined);
+    await Promise.all([one.close(), two.close()]);
+  });
+
   test('refuses tables of a newer version', async () => {
     const url = await server.newUrl();
     await (await open(url)).close();
