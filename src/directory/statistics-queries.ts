@@ -237,9 +237,12 @@ async function findActivity(db: Db, receiverId: string): Promise<ReceiverActivit
 }
 
 /** Yields the thread between chunks, since SQLite runs on it. */
-async function* inChunks<Item>(items: readonly Item[]): AsyncGenerator<Item[]> {
-  for (let at = 0; at < items.length; at += rowsPerStatement) {
+export async function* inChunks<Item>(
+  items: readonly Item[],
+  size = rowsPerStatement,
+): AsyncGenerator<Item[]> {
+  for (let at = 0; at < items.length; at += size) {
     if (at > 0) await setImmediate();
-    yield items.slice(at, at + rowsPerStatement);
+    yield items.slice(at, at + size);
   }
 }

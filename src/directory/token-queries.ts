@@ -1,18 +1,12 @@
 /** Tokens in the directory's database, which stores digests of secrets and no secret. */
+import { sql } from 'kysely';
 import type { Scope, Token, TokenGrant } from '../model/account.ts';
 import { AppError } from '../model/errors.ts';
 import { createId } from '../std/random-id.ts';
 import { requireAccount } from './account-queries.ts';
-import {
-  type Database,
-  type Db,
-  deleteRows,
-  findRow,
-  inLockOrder,
-  type TokenRow,
-  type Tx,
-} from './database.ts';
+import { type Database, type Db, deleteRows, findRow, type TokenRow, type Tx } from './database.ts';
 import type { Directory, GrantSource, NewToken } from './port.ts';
+import { inChunks } from './statistics-queries.ts';
 
 export function createTokenQueries(database: Database) {
   const change = (tokenId: string, columns: Partial<TokenRow>): Promise<Token | undefined> =>
@@ -71,20 +65,26 @@ export function createTokenQueries(database: Database) {
 
     deleteToken: (tokenId) => database.write((tx) => deleteRows(tx, 'tokens', { tokenId })),
 
-    noteTokensUsed: (usedAtMs) =>
-      database.writeConcurrently(async (tx) => {
-        for (const [tokenId, millis] of inLockOrder([...usedAtMs], ([id]) => id)) {
-          const usedAt = new Date(millis).toISOString();
-          await tx
-            .updateTable('tokens')
-            .set({ lastUsedAt: usedAt })
-            .where('tokenId', '=', tokenId)
-            // Another node may have written a later use.
-            .where((row) => row.or([row('lastUsedAt', 'is', null), row('lastUsedAt', '<', usedAt)]))
-            .execute();
-        }
-      }),
+    noteTokensUsed: async (usedAtMs) => {
+      for await (const used of inChunks([...usedAtMs], usesPerTransaction)) {
+        await database.writeConcurrently((tx) => noteUsed(tx, used));
+      }
+    },
   } satisfies Partial<Directory & GrantSource>;
+}
+
+/** A change of a token, such as its revocation, waits for its row. */
+const usesPerTransaction = 1_000;
+
+async function noteUsed(tx: Tx, used: readonly (readonly [string, number])[]): Promise<void> {
+  const rows = used.map(([tokenId, ms]) => sql`(${tokenId}, ${new Date(ms).toISOString()})`);
+  // Another node may have written a later use.
+  await sql`
+    update tokens set last_used_at = used.column2
+    from (values ${sql.join(rows)}) as used
+    where token_id = used.column1
+      and (last_used_at is null or last_used_at < used.column2)
+  `.execute(tx);
 }
 
 /** @throws AppError `not_found` if one of its accounts, or its receiver, does not exist */

@@ -45,21 +45,41 @@ describe('on a real server', { skip: postgresMissing() }, () => {
     });
   });
 
-  test('deletes an account with 10,000 tokens, while other nodes make changes', async () => {
-    const url = await server.newUrl();
-    const [one, two] = [await open(url), await open(url)];
-    const { accountId } = await one.createAccount({ name: 'large', eventsPerSecond: null });
+  /** An account with tokens `tok_1` and so on. */
+  async function createTokens(node: Node, url: string, count: number): Promise<string> {
+    const { accountId } = await node.createAccount({ name: 'large', eventsPerSecond: null });
     await server.run(
       `insert into tokens (token_id, type, name, digest, scopes, created_at)
        select 'tok_' || i, 'ingest', 'token', 'digest ' || i, '["ingest:write"]', ''
-       from generate_series(1, 10000) i`,
+       from generate_series(1, ${count}) i`,
       url,
     );
     await server.run(
       `insert into token_accounts select 'tok_' || i, '${accountId}'
-       from generate_series(1, 10000) i`,
+       from generate_series(1, ${count}) i`,
       url,
     );
+    return accountId;
+  }
+
+  test('revokes a token while the last uses of 50,000 are written', async () => {
+    const url = await server.newUrl();
+    const [one, two] = [await open(url), await open(url)];
+    await createTokens(one, url, 50_000);
+    const uses = Array.from({ length: 50_000 }, (_, i) => [`tok_${i + 1}`, Date.now()] as const);
+    const noted = one.noteTokensUsed(new Map(uses));
+    for (let i = 1; i <= 50_000; i += 10_000) {
+      assert.notEqual((await two.revokeToken(`tok_${i}`))?.revokedAt, null);
+    }
+    await noted;
+    assert.notEqual((await two.getToken('tok_50000'))?.lastUsedAt, null);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('deletes an account with 10,000 tokens, while other nodes make changes', async () => {
+    const url = await server.newUrl();
+    const [one, two] = [await open(url), await open(url)];
+    const accountId = await createTokens(one, url, 10_000);
     const deleted = one.deleteAccount(accountId);
     await two.createAccount({ name: 'other', eventsPerSecond: null });
     assert.equal(await deleted, true);
