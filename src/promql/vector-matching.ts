@@ -66,16 +66,33 @@ export async function matchVectors(
   for (const series of many) groupOf(series).many.push(series);
   for (const series of one) groupOf(series).one.push(series);
   const results: GridSeries[] = [];
+  const steps = stepsToMatch(grid, { expr, left, right });
   for (const group of groups.values()) {
-    const matcher = new GroupMatcher(ev, grid, { expr, group });
+    const matcher = new GroupMatcher(ev, grid, { expr, group, steps });
     for (const series of await matcher.match()) if (!isEmpty(series)) results.push(series);
   }
   return mergeEqual(results);
 }
 
+/** Where one side is empty nothing matches, so that duplicates of the other one are no error. */
+function stepsToMatch({ steps }: Grid, { expr, left, right }: Sides): readonly number[] {
+  const all = Array.from({ length: steps }, (_, step) => step);
+  const { fillLeft, fillRight } = expr.matching;
+  if (fillLeft !== undefined || fillRight !== undefined) return all;
+  const filled = [left, right].map((side) => {
+    const isFilled = new Uint8Array(steps);
+    for (const { kinds } of side) {
+      for (let step = 0; step < steps; step++) if (kinds[step] !== kind.none) isFilled[step] = 1;
+    }
+    return isFilled;
+  });
+  return all.filter((step) => filled.every((isFilled) => isFilled[step] === 1));
+}
+
 class GroupMatcher {
   readonly #ev: Evaluation;
   readonly #grid: Grid;
+  readonly #steps: readonly number[];
   readonly #expr: BinaryExpr;
   readonly #group: MatchGroup;
   readonly #isSwapped: boolean;
@@ -83,9 +100,14 @@ class GroupMatcher {
   /** Results by the pair of series they are made of. */
   readonly #pairs = new Map<GridSeries | undefined, Map<GridSeries | undefined, GridSeries>>();
 
-  constructor(ev: Evaluation, grid: Grid, parts: { expr: BinaryExpr; group: MatchGroup }) {
+  constructor(
+    ev: Evaluation,
+    grid: Grid,
+    parts: { expr: BinaryExpr; group: MatchGroup; steps: readonly number[] },
+  ) {
     this.#ev = ev;
     this.#grid = grid;
+    this.#steps = parts.steps;
     this.#expr = parts.expr;
     this.#group = parts.group;
     this.#isSwapped = parts.expr.matching.many === 'right';
@@ -93,7 +115,7 @@ class GroupMatcher {
 
   async match(): Promise<Iterable<GridSeries>> {
     const cells = this.#group.many.length + this.#group.one.length;
-    for (let step = 0; step < this.#grid.steps; step++) {
+    for (const step of this.#steps) {
       if (this.#ev.isDue(cells)) await this.#ev.breathe();
       this.#matchAt(step);
     }
