@@ -76,7 +76,7 @@ function forcedText({ fromMs, untilMs, lowest, highest, difference, count }: For
   const time = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
   const seconds = (ms: number) => time(Math.floor(ms / 1000) * 1000);
   const buckets = `from buckets ${formatShort(lowest)} to ${formatShort(highest)}`;
-  const most = formatShort(Number(difference.toPrecision(2)));
+  const most = formatShort(Number(difference.toPrecision(2)), 2);
   const samples = `over ${count} samples from ${seconds(fromMs)} to ${seconds(untilMs)}`;
   return `${buckets}, with a max diff of ${most}, ${samples}`;
 }

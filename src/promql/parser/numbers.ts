@@ -60,13 +60,13 @@ export function formatSample(value: number): string {
   return String(value).replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** As Go's `%g`. */
-export function formatShort(value: number): string {
+/** As Go's `%g`. @param exponentFrom digits from which the exponent is written */
+export function formatShort(value: number, exponentFrom = 6): string {
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
   if (!Number.isFinite(value)) return formatInfinite(value);
   const [mantissa = '', exponentText = '0'] = value.toExponential().split('e');
   const exponent = Number(exponentText);
-  if (exponent >= -4 && exponent < 21) return formatNumber(value);
+  if (exponent >= -4 && exponent < exponentFrom) return formatNumber(value);
   const digits = String(Math.abs(exponent)).padStart(2, '0');
   return `${mantissa}e${exponent < 0 ? '-' : '+'}${digits}`;
 }
