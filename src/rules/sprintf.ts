@@ -11,6 +11,14 @@ export function formatGo(value: number, exponentFrom = 6): string {
   return `${digits}e${sign}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
+/** @returns undefined for a text that is no number, also an empty one */
+export function parseGoNumber(text: string): number | undefined {
+  const [, sign, infinite] = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i.exec(text) ?? [];
+  if (sign !== undefined) return infinite === undefined ? Number.NaN : Number(`${sign}Infinity`);
+  const number = text === '' || /\s/.test(text) ? Number.NaN : Number(text);
+  return Number.isNaN(number) ? undefined : number;
+}
+
 function plain(value: number): string {
   if (Object.is(value, -0)) return '-0';
   return String(value).includes('e') ? value.toFixed(7).replace(/0+$/, '') : String(value);
@@ -86,7 +94,8 @@ function formatVerb(
   const isText = letter === 's' || (letter === 'v' && typeof value === 'string');
   if (isText) return cutTo(text, precision);
   if (letter === 'q') return JSON.stringify(text);
-  const number = Number(value);
+  const number = typeof value === 'number' ? value : parseGoNumber(value);
+  if (number === undefined) return `%!${letter}(string=${text})`;
   if (!Number.isFinite(number)) return formatGo(number);
   switch (letter) {
     case 'd':

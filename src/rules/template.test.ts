@@ -43,6 +43,13 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   ['{{ 0.1 | humanizePercentage }} {{ 1.0625 | humanizePercentage }}', '10% 106.2%'],
   ['{{ printf "%.2f" 1e21 }}', '1000000000000000000000.00'],
   ['{{ printf "%.3v %.2v" $value $labels.job }}', '1.23e+06 ap'],
+  ['{{ "+Inf" | humanize }} {{ "1e3" | humanize }}', '+Inf 1k'],
+  ['{{ printf "%.2f %d" $labels.job $labels.missing }}', '%!f(string=api) %!d(string=)'],
+  ['at {{ $labels.job | humanize }}', '<error expanding template: cannot read "api" as a number>'],
+  [
+    '{{ $labels.missing | humanizeTimestamp }}',
+    '<error expanding template: cannot read "" as a number>',
+  ],
   ['{{ $labels }}', 'map[at:host:9100 job:api k8s.pod:a-1]'],
 ];
 

@@ -3,7 +3,7 @@
  * have no conditions, loops or queries.
  * https://prometheus.io/docs/prometheus/latest/configuration/template_reference/
  */
-import { formatGo, formatSignificant, sprintf } from './sprintf.ts';
+import { formatGo, formatSignificant, parseGoNumber, sprintf } from './sprintf.ts';
 import type { RuleSample } from '../model/rules.ts';
 
 export type Template = (sample: RuleSample) => string;
@@ -29,7 +29,11 @@ const token = new RegExp(
   'gy',
 );
 
-/** @throws TemplateError that names what is unknown */
+/**
+ * A value that cannot be expanded becomes an error in the text, as with Prometheus: the alert itself
+ * must be raised.
+ * @throws TemplateError that names what is unknown
+ */
 export function compileTemplate(text: string): Template {
   const parts: Term[] = [];
   let at = 0;
@@ -49,7 +53,14 @@ export function compileTemplate(text: string): Template {
     at = open + whole.length;
   }
   addText(text.slice(at), false);
-  return (sample) => parts.map((part) => toText(part(sample))).join('');
+  return (sample) => {
+    try {
+      return parts.map((part) => toText(part(sample))).join('');
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      return `<error expanding template: ${error.message}>`;
+    }
+  };
 }
 
 interface Token {
@@ -168,8 +179,12 @@ function toDate(seconds: number): string {
     .replace(/\.?0*Z$/, ' +0000 UTC');
 }
 
+/** @throws TemplateError */
 function toNumber(value: TemplateValue | undefined): number {
-  return typeof value === 'number' ? value : Number(typeof value === 'string' ? value : Number.NaN);
+  if (typeof value === 'number') return value;
+  const number = typeof value === 'string' ? parseGoNumber(value) : undefined;
+  if (number !== undefined) return number;
+  throw new TemplateError(`cannot read ${quote(toText(value ?? ''))} as a number`);
 }
 
 function toScalar(value: TemplateValue): string | number {
