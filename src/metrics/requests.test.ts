@@ -4,7 +4,9 @@ import { suite, test } from 'node:test';
 import {
   instantQuery,
   parseMetricTime,
+  rangeQuery,
   seriesQuery,
+  statusQuery,
   unescapeLabelName,
   withMetricQuery,
 } from './requests.ts';
@@ -61,6 +63,31 @@ suite('empty values', () => {
       /streamId "": it must be a UUID/,
     );
   });
+});
+
+const steps: readonly (readonly [text: string, ms: number])[] = [
+  ['15', 15_000],
+  ['0.29', 290],
+  ['1.0006', 1000],
+  ['0.0019', 1],
+  ['1m30s', 90_000],
+];
+
+suite('steps', () => {
+  for (const [text, ms] of steps) {
+    test(text, async () => {
+      const search = new URLSearchParams({ query: 'up', start: '0', end: '9', step: text });
+      const read = withMetricQuery(rangeQuery, async ({ step }) => step).read;
+      assert.equal(await read({ search }), ms);
+    });
+  }
+});
+
+test('a limit of the status is at least 1', async () => {
+  const { read } = withMetricQuery(statusQuery, async ({ limit }) => limit);
+  const ask = (limit: string) => read({ search: new URLSearchParams({ limit }) });
+  assert.equal(await ask('1'), 1);
+  await assert.rejects(async () => ask('0'), /limit "0": it must be a whole number from 1/);
 });
 
 const names: readonly (readonly [string, string])[] = [

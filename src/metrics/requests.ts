@@ -95,7 +95,7 @@ export type QueryOptions = Pick<
 >;
 
 export const statusQuery = z.object({
-  limit: limit('Entries of each list; default: 10.'),
+  limit: integer(1, 999_999_999, 'Entries of each list; default: 10.').optional(),
 });
 
 export const noQuery = z.object({});
@@ -145,8 +145,10 @@ export function parseMetricTime(text: string): bigint | undefined {
 }
 
 function parseMillis(text: string): number | undefined {
-  const duration = parseDuration(text) ?? (seconds.test(text) ? Number(text) : undefined);
-  return duration === undefined ? undefined : Math.round(duration * 1000);
+  const duration = parseDuration(text);
+  if (duration !== undefined) return Math.round(duration * 1000);
+  // As Prometheus, which computes in nanoseconds and cuts off parts of a millisecond.
+  return seconds.test(text) ? Math.trunc(Math.trunc(Number(text) * 1e9) / 1e6) : undefined;
 }
 
 function toMillis(unixSeconds: number): bigint {
