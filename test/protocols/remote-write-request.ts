@@ -22,8 +22,11 @@ export async function decode(body: Buffer, series: SeriesView = blankSeriesView)
 }
 
 /** Of a request of version 2. */
-export async function decodeV2(body: Buffer): Promise<Batch> {
-  return v2(body, { limits, nowMs: 0, series: blankSeriesView });
+export async function decodeV2(
+  body: Buffer,
+  { maxEvents }: { maxEvents: number } = limits,
+): Promise<Batch> {
+  return v2(body, { limits: { ...limits, maxEvents }, nowMs: 0, series: blankSeriesView });
 }
 
 export async function rowsOf(body: Buffer, series?: SeriesView): Promise<MetricRows> {

@@ -269,10 +269,15 @@ export class WriteRequestDecoding {
   #checkRecords(more: number): void {
     const { maxEvents } = this.#context.limits;
     if (this.#records + more <= maxEvents) return;
-    throw new AppError(
-      'too_large',
-      `cannot accept more than ${maxEvents} samples in one request, histograms, exemplars and ` +
-        'metadata among them: send fewer at once, or raise ingest.remoteWriteMaxSamples',
-    );
+    throw tooMany(maxEvents);
   }
+}
+
+/** Of the records of a request. */
+export function tooMany(maxEvents: number): AppError {
+  return new AppError(
+    'too_large',
+    `cannot accept more than ${maxEvents} samples in one request, histograms, exemplars and ` +
+      'metadata among them: send fewer at once, or raise ingest.remoteWriteMaxSamples',
+  );
 }

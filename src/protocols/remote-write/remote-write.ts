@@ -187,7 +187,8 @@ export function createRemoteWriteDecoders(
     v2: (body, context) =>
       decodeInSlices(function* (workspace) {
         const decoding = new WriteRequestDecoding(context, workspace);
-        const request = new RequestV2(body, { labels, maxBytes });
+        const { maxEvents: maxSeries } = context.limits;
+        const request = new RequestV2(body, { labels, maxBytes, maxSeries });
         for (;;) {
           const { piece, isLast } = request.next();
           yield* decoding.read(piece);

@@ -8,6 +8,7 @@ import { ProtobufWire } from '../../codec/protobuf-wire.ts';
 import { bytesFieldLength } from '../../codec/protobuf-writer.ts';
 import { RowWriter } from '../../codec/row-writer.ts';
 import { AppError } from '../../model/errors.ts';
+import { tooMany } from './decode.ts';
 import { familyName, Symbols } from './symbols.ts';
 
 /** Fields of the request. */
@@ -30,7 +31,6 @@ const nameTag = 0x0a;
 const valueTag = 0x12;
 const v1MetadataTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as const;
 const maxTagBytes = 16;
-
 const pieceBytes = 256 * 1024;
 /** An empty series has two bytes but costs as much as so many. */
 const seriesCost = 64;
@@ -38,6 +38,8 @@ export interface RequestV2Options {
   readonly labels: LabelLimits;
   /** Limit on the pieces together. */
   readonly maxBytes: number;
+  /** Limit on series, of which each should have a sample. */
+  readonly maxSeries: number;
 }
 
 /** Throws AppError `malformed`, and `too_large` for a request that is too large as version 1. */
@@ -87,6 +89,7 @@ export class RequestV2 {
   #readSymbols(): void {
     const wire = this.#wire;
     const { length } = this.#body;
+    let series = 0;
     let hasV1 = false;
     while (wire.at < length) {
       const start = wire.at;
@@ -99,6 +102,7 @@ export class RequestV2 {
       } else if (number === 4 || number === 5) {
         if (tag !== requestTag.series) wire.failType(start, tag, 'a request');
         wire.at = wire.lengthEnd(length);
+        if (++series > this.#options.maxSeries) throw tooMany(this.#options.maxSeries);
       } else {
         hasV1 ||= number === 1;
         wire.skip(tag, length);
