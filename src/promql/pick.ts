@@ -23,6 +23,8 @@ export async function pick(
     param,
   }: { expr: Aggregation; groups: readonly SeriesGroup[]; param: Float64Array },
 ): Promise<readonly GridSeries[]> {
+  // As Prometheus, before the parameter is checked.
+  if (expr.op !== 'limit_ratio' && param.every((count) => count < 1)) return [];
   checkParameter(expr, param);
   const picked = new Map<GridSeries, GridSeries>();
   for (const { members } of groups) {

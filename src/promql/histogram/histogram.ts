@@ -53,7 +53,22 @@ export function boundOf(
   const perOctave = 2 ** schema;
   const octave = Math.floor(index / perOctave);
   const part = index - octave * perOctave;
-  return atMost(2 ** octave * 2 ** (part / perOctave), index / perOctave);
+  return atMost(2 ** octave * boundsOfOctave[schema]![part]!, index / perOctave);
+}
+
+/**
+ * Bounds from 1 to before 2 by schema, computed as those of Prometheus, which differ from powers of
+ * two in the last digit: clients compare them as texts.
+ */
+const boundsOfOctave: readonly (readonly number[])[] = boundsUpTo(8);
+
+function boundsUpTo(lastSchema: number): number[][] {
+  const all = [[1]];
+  for (let schema = 1; schema <= lastSchema; schema++) {
+    const factor = schema === 1 ? 1.414213562373095 : 2 ** (2 ** -schema);
+    all.push(all[schema - 1]!.flatMap((bound) => [bound, bound * factor]));
+  }
+  return all;
 }
 
 /** 2^1024 stands for the largest number. */
