@@ -97,7 +97,7 @@ async function aggregateHistograms(
     }
     const hasFloats = fold.counts[step] !== 0;
     result.kinds[step] = kind.none;
-    setCell(result, step, totalOfHistograms({ expr, notes, hasFloats }, members, step));
+    setCell(result, step, await totalOfHistograms(ev, { expr, members, step, hasFloats }));
   }
 }
 

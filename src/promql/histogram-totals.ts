@@ -1,5 +1,5 @@
 /** Sums and means of the native histograms of a group. */
-import type { Annotations } from './annotations.ts';
+import type { Evaluation } from './evaluation.ts';
 import { type Aggregation, withoutParens } from './parser/ast.ts';
 import { HistogramSum, MixedSchemasError } from './histogram/histogram-sum.ts';
 import type { Histogram } from './histogram/histogram.ts';
@@ -19,22 +19,25 @@ function startTotal({ op }: Aggregation, first: Histogram): HistogramTotal {
   return { add: (histogram) => sum.add(histogram).reconciled, result: () => sum.result() };
 }
 
-export interface TotalContext {
-  readonly expr: Aggregation;
-  readonly notes: Annotations;
-  /** Whether the group has floats at this step. */
-  readonly hasFloats: boolean;
-}
-
 /**
- * Of a group with a histogram at this step. @returns undefined, with a warning, where it has floats
- * too, or layouts of buckets that do not go together
+ * Of a group with a histogram at this step. @param hasFloats whether it has floats at this step, too
+ * @returns undefined, with a warning, where it has, or layouts of buckets that do not go together
  */
-export function totalOfHistograms(
-  { expr, notes, hasFloats }: TotalContext,
-  members: readonly GridSeries[],
-  step: number,
-): Histogram | undefined {
+export async function totalOfHistograms(
+  ev: Evaluation,
+  {
+    expr,
+    members,
+    step,
+    hasFloats,
+  }: {
+    expr: Aggregation;
+    members: readonly GridSeries[];
+    step: number;
+    hasFloats: boolean;
+  },
+): Promise<Histogram | undefined> {
+  const { notes } = ev;
   const at = withoutParens(expr.expr);
   const hints = new Set<string>();
   let total: HistogramTotal | undefined;
@@ -42,6 +45,8 @@ export function totalOfHistograms(
   for (const member of members) {
     const histogram = histogramAt(member, step);
     if (histogram === undefined) continue;
+    // Hundreds of buckets take as long as a thousand floats.
+    if (ev.isTurnOver()) await ev.breathe();
     hints.add(histogram.hint);
     if (total === undefined) {
       total = startTotal(expr, histogram);

@@ -131,8 +131,8 @@ async function computeCells(
     window.moveHistograms(window.endMs - beforeMs, window.endMs + afterMs);
     if (window.isEmpty()) continue;
     const samples = window.floats() + window.histogramCount();
-    // A step may look at months of samples.
-    if (ev.isDue(samples)) await ev.breathe();
+    // A step may look at months of samples, and a histogram takes as long as a thousand floats.
+    if (window.histogramCount() > 0 ? ev.isTurnOver() : ev.isDue(samples)) await ev.breathe();
     ev.look(grid, step, samples);
     for (let i = 0; i < args.length; i++) cellArgs[i] = args[i]![step]!;
     setCell(cells, step, compute(window, cellArgs, context));

@@ -130,6 +130,25 @@ suite('limits of a query', () => {
     );
   });
 
+  test('lets others run while native histograms of many buckets are computed', async () => {
+    const buckets = Array.from({ length: 300 }, (_, i) => i + 1).join(' ');
+    const wide = `{{schema:3 count:45150 sum:1 buckets:[${buckets}]}}`;
+    source.load(parseSeries(`wide ${wide}x600`), 1000);
+    for (let i = 0; i < 600; i++) source.load(parseSeries(`many{i="${i}"} ${wide}`), 1000);
+    const steps = { startMs: 0, endMs: 600_000, stepMs: 1000 };
+    const queries = [
+      ['sum(many)', { startMs: 0, endMs: 0, stepMs: 0 }],
+      ['sum_over_time(wide[10s])', steps],
+      ['histogram_quantile(0.5, wide)', steps],
+    ] as const;
+    for (const [text, at] of queries) {
+      const begunAt = performance.now();
+      const turns = await turnsDuring(run(text, { maxSamples }, at));
+      const ms = performance.now() - begunAt;
+      assert.ok(turns >= ms / 150, `${turns} turns within ${ms} ms of ${text}`);
+    }
+  });
+
   test('lets others run while a series of many points is written', async () => {
     const answer = await run('vector(time())[10d:1s]', { maxSamples }, once);
     let text = '';

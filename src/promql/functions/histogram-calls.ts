@@ -66,12 +66,10 @@ export async function callOnHistograms(
   const results: GridSeries[] = [];
   for (const measure of measuresOf(ev, { call, scalars, label, at })) {
     for (const one of series) {
-      await ev.breathe();
-      results.push(measureNative(ev, grid, { series: one, groups, measure }));
+      results.push(await measureNative(ev, grid, { series: one, groups, measure }));
     }
     for (const group of groups.values()) {
-      await ev.breathe();
-      results.push(measureClassic(ev, grid, { group, measure }));
+      results.push(await measureClassic(ev, grid, { group, measure }));
     }
   }
   return mergeEqual(results.filter((result) => !isEmpty(result)));
@@ -166,7 +164,7 @@ function parseBound(text: string): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-function measureNative(
+async function measureNative(
   ev: Evaluation,
   grid: Grid,
   {
@@ -174,12 +172,13 @@ function measureNative(
     groups,
     measure,
   }: { series: GridSeries; groups: ReadonlyMap<string, BucketGroup>; measure: Measure },
-): GridSeries {
+): Promise<GridSeries> {
   const { delayedNameRemoval: delayed } = ev.options;
   const named = withoutName(series, delayed);
   const result = newSeries(measure.relabel(named.labels), grid.steps, named.dropName);
   const buckets = groups.get(labelsKey(series.labels))?.buckets ?? [];
   for (let step = 0; step < grid.steps; step++) {
+    if (ev.isTurnOver()) await ev.breathe();
     const histogram = series.kinds[step] === kind.histogram && series.histograms?.[step];
     if (typeof histogram !== 'object') continue;
     const name = metricName(series.labels);
@@ -204,16 +203,17 @@ const nanTexts: Readonly<Record<NonNullable<Estimate['nan']>, string>> = {
     'input to histogram_fraction has NaN observations, which are excluded from all fractions',
 };
 
-function measureClassic(
+async function measureClassic(
   ev: Evaluation,
   grid: Grid,
   { group, measure }: { group: BucketGroup; measure: Measure },
-): GridSeries {
+): Promise<GridSeries> {
   const { delayedNameRemoval: delayed } = ev.options;
   const bare = newSeries(group.labels, grid.steps);
   const named = withoutName(bare, delayed);
   const result = newSeries(measure.relabel(named.labels), grid.steps, named.dropName);
   for (let step = 0; step < grid.steps; step++) {
+    if (ev.isTurnOver()) await ev.breathe();
     if (group.natives.some(({ kinds }) => kinds[step] === kind.histogram)) continue;
     const buckets = group.buckets
       .filter(({ series }) => series.kinds[step] === kind.float)

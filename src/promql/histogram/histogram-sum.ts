@@ -87,6 +87,14 @@ export class HistogramSum {
   ): { readonly reconciled: boolean; readonly collision: boolean } {
     if (isCustom(histogram) !== this.#isCustom()) throw new MixedSchemasError();
     const collision = this.#joinHint(histogram.hint);
+    if (this.#hasLayoutOf(histogram)) {
+      this.#zero.add(sign * histogram.zeroCount);
+      this.#count.add(sign * histogram.count);
+      this.#sum.add(sign * histogram.sum);
+      addCounts(this.#positive, histogram.positive, sign);
+      addCounts(this.#negative, histogram.negative, sign);
+      return { reconciled: false, collision };
+    }
     const other = new HistogramSum(histogram);
     const reconciled = this.#isCustom() ? this.#joinBounds(other) : false;
     if (!this.#isCustom()) this.#joinResolution(other);
@@ -188,6 +196,14 @@ export class HistogramSum {
     return [...own, ...this.#positive.values(), ...this.#negative.values()];
   }
 
+  #hasLayoutOf({ schema, zeroThreshold, bounds }: Histogram): boolean {
+    return (
+      schema === this.#schema &&
+      zeroThreshold === this.#zeroThreshold &&
+      sameNumbers(bounds, this.#bounds)
+    );
+  }
+
   #joinHint(other: ResetHint): boolean {
     if (other === this.#hint || this.#hint === 'gauge') return false;
     if (other === 'gauge') {
@@ -239,6 +255,14 @@ function toCounts(sums: ReadonlyMap<number, KahanSum>): Buckets {
   return toBuckets([...sums].map(([index, sum]) => [index, sum.value()] as const));
 }
 
+function addCounts(into: Map<number, KahanSum>, { indexes, counts }: Buckets, sign: 1 | -1): void {
+  for (let i = 0; i < indexes.length; i++) {
+    const known = into.get(indexes[i]!);
+    if (known === undefined) into.set(indexes[i]!, new KahanSum(sign * counts[i]!));
+    else known.add(sign * counts[i]!);
+  }
+}
+
 function mergeSums(
   into: Map<number, KahanSum>,
   from: ReadonlyMap<number, KahanSum>,
@@ -256,6 +280,11 @@ function regroup(
   toIndex: (index: number) => number,
 ): Map<number, KahanSum> {
   const regrouped = new Map<number, KahanSum>();
-  for (const [index, sum] of sums) mergeSums(regrouped, new Map([[toIndex(index), sum]]), 1);
+  for (const [index, sum] of sums) {
+    const target = toIndex(index);
+    const known = regrouped.get(target) ?? new KahanSum(0);
+    known.merge(sum, 1);
+    regrouped.set(target, known);
+  }
   return regrouped;
 }
