@@ -61,15 +61,21 @@ export class MeanOfHistograms {
   #sum: HistogramSum;
   #count = 1;
   #isMean = false;
+  /** No number of the sum is larger. */
+  #most: number;
 
   constructor(first: Histogram) {
     this.#sum = new HistogramSum(first);
+    this.#most = sizeOf(first);
   }
 
   /** @returns whether custom bounds differed. @throws MixedSchemasError */
   add(histogram: Histogram): boolean {
     this.#count += 1;
     if (!this.#isMean) {
+      this.#most += sizeOf(histogram);
+      // Without a copy of all buckets where nothing can overflow.
+      if (this.#most < Number.MAX_VALUE) return this.#sum.add(histogram).reconciled;
       const next = this.#sum.copy();
       const { reconciled } = next.add(histogram);
       if (!next.overflows()) {
@@ -89,4 +95,12 @@ export class MeanOfHistograms {
     if (this.#isMean) return this.#sum.result();
     return this.#sum.quotient(this.#count);
   }
+}
+
+/** All numbers of a histogram together, without their signs. */
+function sizeOf({ zeroCount, count, sum, positive, negative }: Histogram): number {
+  let size = Math.abs(zeroCount) + Math.abs(count) + Math.abs(sum);
+  for (const one of positive.counts) size += Math.abs(one);
+  for (const one of negative.counts) size += Math.abs(one);
+  return size;
 }
