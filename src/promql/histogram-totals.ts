@@ -20,7 +20,7 @@ function startTotal({ op }: Aggregation, first: Histogram): HistogramTotal {
 }
 
 /**
- * Of a group with a histogram at this step. @param hasFloats whether it has floats at this step, too
+ * Of a group with a histogram at this step. @param hasFloats whether it has floats there, too
  * @returns undefined, with a warning, where it has, or layouts of buckets that do not go together
  */
 export async function totalOfHistograms(

@@ -30,8 +30,8 @@ const token = new RegExp(
 );
 
 /**
- * A value that cannot be expanded becomes an error in the text, as with Prometheus: the alert itself
- * must be raised.
+ * A value that cannot be expanded becomes an error in the text, as with Prometheus: the alert
+ * itself must be raised.
  * @throws TemplateError that names what is unknown
  */
 export function compileTemplate(text: string): Template {
