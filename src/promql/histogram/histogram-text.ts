@@ -1,10 +1,22 @@
 /** Native histograms as text and as the API shows them. */
-import { allBuckets, type Bucket, type Histogram } from './histogram.ts';
+import {
+  allBuckets,
+  type Bucket,
+  type Histogram,
+  negativeBuckets,
+  positiveBuckets,
+  zeroBucket,
+} from './histogram.ts';
 import { formatSample, formatShort } from '../parser/numbers.ts';
 
-/** As in `{count:2, sum:3.5, (1,2]:2}`. */
+/** As in `{count:2, sum:3.5, (1,2]:2}`. Unlike in JSON, the zero bucket may count less than 0. */
 export function histogramText(histogram: Histogram): string {
-  const buckets = allBuckets(histogram).filter(({ count }) => count !== 0);
+  const all = [
+    ...negativeBuckets(histogram).reverse(),
+    zeroBucket(histogram),
+    ...positiveBuckets(histogram),
+  ];
+  const buckets = all.filter(({ count }) => count !== 0);
   const parts = buckets.map((bucket) => {
     const open = bucket.lowerInclusive ? '[' : '(';
     const close = bucket.upperInclusive ? ']' : ')';
