@@ -471,6 +471,10 @@ suite('exploring logs', { skip }, () => {
     await sheet.getByRole('button', { name: 'Hide INFO' }).tap();
     await sheet.getByRole('button', { name: 'Close' }).tap();
     await total(phone.page, '10 logs');
+    await phone.page.keyboard.press('f');
+    await sheet.waitFor();
+    await phone.page.keyboard.press('f');
+    await sheet.waitFor({ state: 'detached' });
     const width = await phone.page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= viewport.width, `the page is ${width} px wide`);
     await phone.close();

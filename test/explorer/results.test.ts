@@ -249,6 +249,28 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await sheet.waitFor({ state: 'detached' });
   });
 
+  test('keys of the page do nothing behind the context of a log', async () => {
+    await begin();
+    await rowOf(page, 'event 015').click();
+    await page.keyboard.press('c');
+    const sheet = page.getByRole('dialog', { name: 'In context' });
+    const active = sheet.locator('[role=row][class*=active]');
+    await sheet.getByRole('row', { name: 'This log: event 015' }).waitFor();
+    const url = page.url();
+    for (const key of ['[', 'z', 't', 'w', '/']) await page.keyboard.press(key);
+    await page.keyboard.press('j');
+    await active.waitFor();
+    assert.equal(page.url(), url);
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'In context' }).last().waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    await page.keyboard.press('w');
+    await page.waitForURL(/wrap=1/);
+    await page.keyboard.press('w');
+  });
+
   test('a late page of another context is not shown', async () => {
     await begin();
     await rowOf(page, 'event 015').click();

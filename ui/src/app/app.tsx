@@ -7,7 +7,7 @@ import { Toasts } from '../parts/feedback/toasts.tsx';
 import { AppContext } from './context.ts';
 import { apiOf, type Session, SessionStore, useSession } from './session.ts';
 import { Shell } from './shell.tsx';
-import { listenToKeys } from './shortcuts.ts';
+import { listenToKeys } from '../parts/controls/shortcuts.ts';
 import { SignIn } from './sign-in.tsx';
 
 export function App() {

@@ -1,7 +1,7 @@
 /** Help: the keys of this page. */
 import { Sheet } from '../parts/layout/sheet.tsx';
 import styles from './help-sheet.module.css';
-import { type Shortcut, useRegisteredShortcuts } from './shortcuts.ts';
+import { type Shortcut, useRegisteredShortcuts } from '../parts/controls/shortcuts.ts';
 
 export function HelpSheet({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const groups = Map.groupBy(useRegisteredShortcuts(), ({ group }) => group);

@@ -17,7 +17,7 @@ import { homeOf, type Page, pages } from './pages.tsx';
 import { changePreferences, type Theme, usePreferences } from './preferences.ts';
 import { messageOf } from './session.ts';
 import styles from './shell.module.css';
-import { useShortcuts } from './shortcuts.ts';
+import { useShortcuts } from '../parts/controls/shortcuts.ts';
 import { Wordmark } from './wordmark.tsx';
 
 export function Shell() {
@@ -28,6 +28,7 @@ export function Shell() {
       key: '?',
       description: 'Show this help',
       group: 'Everywhere',
+      worksBehindSheets: true,
       run: () => setIsHelpOpen(true),
     },
   ]);

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import type { Facet, Histogram } from '../api/models.ts';
 import { useScope } from '../app/context.ts';
-import { useShortcuts } from '../app/shortcuts.ts';
+import { useShortcuts } from '../parts/controls/shortcuts.ts';
 import { AlertLink } from '../links/alert-link.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
@@ -179,6 +179,7 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
       )}
       {canCount && (
         <Sheet title="Filter by value" isOpen={side.place === 'sheet'} onClose={side.onToggle}>
+          <HideKey onPress={side.onToggle} />
           {facets}
         </Sheet>
       )}
@@ -219,6 +220,12 @@ function Body({ query, run, overview, counts, side, actions, onRefresh }: BodyPr
       </div>
     </div>
   );
+}
+
+/** Closes the sheet with the key that opened it. */
+function HideKey({ onPress }: { onPress: () => void }) {
+  useShortcuts([{ key: 'f', description: 'Hide the values', group: 'Logs', run: onPress }]);
+  return null;
 }
 
 /** Facets beside the logs on wide screens, else in a sheet. */

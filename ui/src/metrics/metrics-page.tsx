@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { serviceNowMs } from '../api/service-clock.ts';
-import { useShortcuts } from '../app/shortcuts.ts';
+import { useShortcuts } from '../parts/controls/shortcuts.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Failure } from '../parts/feedback/answer.tsx';

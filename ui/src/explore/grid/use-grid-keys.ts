@@ -1,5 +1,5 @@
 /** Keys that move through the list wherever the focus is; arrow keys work in the list itself. */
-import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShortcuts } from '../../parts/controls/shortcuts.ts';
 import type { LogSelection } from './use-log-selection.ts';
 
 export interface GridKeyActions {

@@ -1,6 +1,6 @@
 /** The query: Enter or leaving the box runs it, errors are shown in place. */
 import { lazy, useState } from 'react';
-import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShortcuts } from '../../parts/controls/shortcuts.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { Popover } from '../../parts/controls/popover.tsx';

@@ -1,7 +1,7 @@
 /** Time range: select, move, zoom out, refresh. */
 import { useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
-import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShortcuts } from '../../parts/controls/shortcuts.ts';
 import { AutoRefresh } from '../../parts/controls/auto-refresh.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';

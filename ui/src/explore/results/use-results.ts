@@ -1,6 +1,6 @@
 /** Connects the result list to its query and keys. */
 import { useCallback, useState } from 'react';
-import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShortcuts } from '../../parts/controls/shortcuts.ts';
 import type { ExploreQuery } from '../query.ts';
 import type { FeedState, LogFeed } from '../feed/log-feed.ts';
 

@@ -1,6 +1,6 @@
 /** One query: its text, the builder below, and why it cannot be read. */
 import { lazy } from 'react';
-import { useShortcuts } from '../../app/shortcuts.ts';
+import { useShortcuts } from '../../parts/controls/shortcuts.ts';
 import { AlertLink } from '../../links/alert-link.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';

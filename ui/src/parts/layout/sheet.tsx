@@ -1,6 +1,10 @@
-/** Modal dialog; Escape or a click outside closes it and restores the focus. */
+/**
+ * Modal dialog; Escape or a click outside closes it and restores the focus. The keys of what is
+ * behind it do nothing while it is open.
+ */
 import { Dialog } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useContext } from 'react';
+import { SheetDepth, useShortcuts } from '../controls/shortcuts.ts';
 import { Button } from '../controls/button.tsx';
 import { Icon } from '../controls/icon.tsx';
 import styles from './sheet.module.css';
@@ -16,6 +20,7 @@ export interface SheetProps {
 }
 
 export function Sheet({ title, isOpen = true, onClose, children, width = 'middle' }: SheetProps) {
+  const depth = useContext(SheetDepth) + 1;
   return (
     <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -27,9 +32,20 @@ export function Sheet({ title, isOpen = true, onClose, children, width = 'middle
               <Icon name="close" />
             </Button>
           </header>
-          <div className={styles.body}>{children}</div>
+          <div className={styles.body}>
+            <SheetDepth value={depth}>
+              <Front />
+              {children}
+            </SheetDepth>
+          </div>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** Takes the keys from what is behind, also for a sheet without keys of its own. */
+function Front() {
+  useShortcuts([]);
+  return null;
 }

@@ -1,8 +1,15 @@
 /**
  * Keyboard shortcuts: a page registers its keys, and the help sheet lists them. Ignored while a
- * field has the focus, unless they opt in.
+ * field has the focus, and while a sheet is open in front of them, unless they opt in.
  */
-import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useSyncExternalStore,
+} from 'react';
 
 export interface Shortcut {
   /** A `KeyboardEvent.key`, such as `/`, `?`, `j`, `Escape`. */
@@ -11,37 +18,50 @@ export interface Shortcut {
   readonly run: (event: KeyboardEvent) => void;
   /** Group in the help sheet. */
   readonly group: string;
-  /** Also while a field has the focus; default false. */
-  readonly worksInFields?: boolean;
+  /** Also while a sheet is open in front; default false. */
+  readonly worksBehindSheets?: boolean;
 }
 
-let registered: readonly Shortcut[] = [];
+/** How many sheets a component is in. */
+export const SheetDepth = createContext(0);
+
+interface Registered {
+  readonly depth: number;
+  readonly shortcuts: readonly Shortcut[];
+}
+
+let registered: readonly Registered[] = [];
+/** Of all that are registered. */
+let shortcuts: readonly Shortcut[] = [];
 const listeners = new Set<() => void>();
 
-function change(next: readonly Shortcut[]): void {
+function change(next: readonly Registered[]): void {
   registered = next;
+  shortcuts = next.flatMap((one) => one.shortcuts);
   for (const listener of listeners) listener();
 }
 
 /** Active while the component is mounted. The list of keys must not change; the handlers may. */
-export function useShortcuts(shortcuts: readonly Shortcut[]): void {
-  const latest = useRef(shortcuts);
+export function useShortcuts(wanted: readonly Shortcut[]): void {
+  const depth = useContext(SheetDepth);
+  const latest = useRef(wanted);
   // A layout effect, so that two quick key presses do not see the same state.
   useLayoutEffect(() => {
-    latest.current = shortcuts;
+    latest.current = wanted;
   });
   useEffect(() => {
-    const own = latest.current.map((shortcut, index) => ({
-      ...shortcut,
-      run: (event: KeyboardEvent) => latest.current[index]?.run(event),
-    }));
-    change([...registered, ...own]);
-    return () => change(registered.filter((shortcut) => !own.includes(shortcut)));
-  }, []);
+    const run = (index: number) => (event: KeyboardEvent) => latest.current[index]?.run(event);
+    const own = {
+      depth,
+      shortcuts: latest.current.map((shortcut, index) => ({ ...shortcut, run: run(index) })),
+    };
+    change([...registered, own]);
+    return () => change(registered.filter((one) => one !== own));
+  }, [depth]);
 }
 
 export function useRegisteredShortcuts(): readonly Shortcut[] {
-  return useSyncExternalStore(subscribe, () => registered);
+  return useSyncExternalStore(subscribe, () => shortcuts);
 }
 
 /** Called once, by the app. @returns stops listening */
@@ -49,11 +69,14 @@ export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     // The path sees into shadow roots.
-    const isWriting = isField(event.composedPath()[0] ?? null);
+    if (isField(event.composedPath()[0] ?? null)) return;
+    const front = Math.max(...registered.map(({ depth }) => depth));
     // The last registered component is the innermost.
-    const found = registered.findLast(
-      ({ key, worksInFields = false }) => key === event.key && (worksInFields || !isWriting),
-    );
+    const found = registered
+      .flatMap(({ depth, shortcuts: own }) =>
+        own.filter(({ worksBehindSheets }) => depth === front || worksBehindSheets),
+      )
+      .findLast(({ key }) => key === event.key);
     if (found === undefined) return;
     event.preventDefault();
     found.run(event);
