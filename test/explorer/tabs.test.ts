@@ -52,7 +52,8 @@ suite('tabs of the explorer', { skip: missingBrowser() ?? false }, () => {
   });
 
   test('a pattern is hidden, or the only one', async () => {
-    await go(`tab=patterns&${range()}&query=service:payment`);
+    const [linked] = (await explorer.service.list({ limit: 1 })).logs;
+    await go(`tab=patterns&${range()}&query=service:payment&log=${linked!.logId}`);
     const rows = table(/^Patterns/).getByRole('row');
     await rows.nth(1).waitFor();
     await assertAccessible(page, 'patterns');
@@ -71,6 +72,7 @@ suite('tabs of the explorer', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('tab', { name: 'Logs', selected: true }).waitFor();
     const total = page.getByRole('region', { name: 'Logs over time' }).getByRole('status');
     await total.filter({ hasText: new RegExp(`^${logs} logs?$`) }).waitFor();
+    assert.equal(parameter('log'), null);
   });
 
   test('the variables of a pattern are columns of its logs', async () => {

@@ -23,7 +23,7 @@ import { type ServiceColor, ServiceColors, toServiceColor } from './service-colo
 import { ExploreTabs } from './tabs/explore-tabs.tsx';
 import { ShareMenu } from './share-menu.tsx';
 import { type Filter, termsOf, withFilter, withoutFilter } from './terms.ts';
-import { type ExploreState, type QueryChange, useExploreQuery } from './use-explore-query.ts';
+import { type ExploreState, useExploreQuery } from './use-explore-query.ts';
 import { useIsNarrow } from './use-is-narrow.ts';
 import { useKept } from './use-kept.ts';
 import { type Run, useOverviewRun, useRun } from './use-run.ts';
@@ -120,17 +120,15 @@ function useServiceColor(
 type Actions = ReturnType<typeof actionsOf>;
 
 function actionsOf(change: ExploreState['change']) {
-  // A new query closes the open log.
-  const look = (makeNext: QueryChange) =>
-    change((query) => ({ ...makeNext(query), openLogId: undefined }));
+  const onChange = (part: Partial<ExploreQuery>) => change((query) => withPart(query, part));
+  const onTerms = (toText: (text: string) => string) =>
+    change((query) => withPart(query, { text: toText(query.text) }));
   return {
-    onChange: (part: Partial<ExploreQuery>) => change((query) => withPart(query, part)),
-    onText: (text: string) => look((query) => ({ ...query, text })),
-    onRange: (range: ExploreQuery['range']) => look((query) => ({ ...query, range })),
-    onFilter: (filter: Filter) =>
-      look((query) => ({ ...query, text: withFilter(query.text, filter) })),
-    onRemove: (filter: Filter) =>
-      look((query) => ({ ...query, text: withoutFilter(query.text, filter) })),
+    onChange,
+    onText: (text: string) => onChange({ text }),
+    onRange: (range: ExploreQuery['range']) => onChange({ range }),
+    onFilter: (filter: Filter) => onTerms((text) => withFilter(text, filter)),
+    onRemove: (filter: Filter) => onTerms((text) => withoutFilter(text, filter)),
     onOpenView: (viewQuery: string) => change(() => parseQuery(viewQuery), 'push'),
   };
 }

@@ -71,6 +71,15 @@ test('the URL carries the whole state', () => {
   );
 });
 
+test('a new query or range closes the open log, a change of the display does not', () => {
+  const openLogId = '01a22314-a22b-7000-8009-a4ff0fe3f177';
+  const state = { ...defaultQuery, openLogId };
+  assert.equal(withPart(state, { text: 'a', tab: 'logs' }).openLogId, undefined);
+  const lastDay = { kind: 'relative', span: '1d' } as const;
+  assert.equal(withPart(state, { range: lastDay }).openLogId, undefined);
+  assert.equal(withPart(state, { isWrapped: true, tab: 'patterns' }).openLogId, openLogId);
+});
+
 test('live mode and the oldest first exclude each other: the last choice counts', () => {
   const live = withPart({ ...defaultQuery, isOldestFirst: true }, { isLive: true });
   assert.deepEqual([live.isLive, live.isOldestFirst], [true, false]);

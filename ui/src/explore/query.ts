@@ -107,9 +107,10 @@ export function parseQuery(search: string): ExploreQuery {
   };
 }
 
-/** The state with this part changed: live mode shows the newest first. */
+/** The state with this part changed: a new query closes the open log, live mode is newest first. */
 export function withPart(query: ExploreQuery, part: Partial<ExploreQuery>): ExploreQuery {
-  const next = { ...query, ...part };
+  const isNewQuery = part.text !== undefined || part.range !== undefined;
+  const next = { ...query, ...(isNewQuery && { openLogId: undefined }), ...part };
   if (!next.isLive || (!next.isOldestFirst && next.sort === undefined)) return next;
   if (part.isLive) return { ...next, isOldestFirst: false, sort: undefined };
   return { ...next, isLive: false };

@@ -15,7 +15,7 @@ export interface ExploreState {
   readonly change: (change: QueryChange, history?: 'push' | 'replace') => void;
 }
 
-export type QueryChange = (query: ExploreQuery) => ExploreQuery;
+type QueryChange = (query: ExploreQuery) => ExploreQuery;
 
 export function useExploreQuery(): ExploreState {
   const search = useSearch();

@@ -20,8 +20,7 @@ export function useLogActions(parts: LogActionParts): LogActions {
       filter: (filter) => latest.current.onFilter(filter),
       addCondition(condition, isExcluded) {
         const { query, onChange } = latest.current;
-        const text = withCondition(query.text, condition, isExcluded);
-        onChange({ text, openLogId: undefined });
+        onChange({ text: withCondition(query.text, condition, isExcluded) });
       },
       addColumn(name) {
         const { query, onChange } = latest.current;
