@@ -103,6 +103,23 @@ suite('every page', { skip }, () => {
     await close();
   });
 
+  test('the other pages work while one cannot be loaded', async () => {
+    const { page } = await explorer.open('/streams');
+    const isPart = /assets\/receivers-page/;
+    await page.route(isPart, (route) => route.abort());
+    await page.getByRole('table', { name: 'Streams' }).waitFor();
+    await page.getByRole('link', { name: 'Receivers' }).click();
+    await page.getByRole('alert').getByText('Weir is unreachable, or was updated').waitFor();
+    await page.getByRole('link', { name: 'Streams' }).click();
+    await page.getByRole('table', { name: 'Streams' }).waitFor();
+    await page.unroute(isPart);
+    await page.getByRole('link', { name: 'Receivers' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('table', { name: 'Receivers' }).waitFor();
+    // The browser reports the failed load.
+    await page.context().close();
+  });
+
   test('help lists the keys, and Escape closes it', async () => {
     const { page, close } = await explorer.open('/');
     await page.keyboard.press('?');

@@ -84,7 +84,14 @@ export const pages: readonly Page[] = [
 
 /** A page that the browser loads when it is opened first. */
 function load(page: () => Promise<ComponentType>) {
-  return lazy(async () => ({ default: await page() }));
+  return lazy(async () => {
+    try {
+      return { default: await page() };
+    } catch (cause) {
+      const reason = 'Weir is unreachable, or was updated since this tab was opened';
+      throw new Error(`cannot load it: ${reason}`, { cause });
+    }
+  });
 }
 
 /** The first page that these scopes can open. */

@@ -42,28 +42,29 @@ export function Shell() {
         <OutageBanner />
       </div>
       <main id="main" className={styles.main} tabIndex={-1}>
-        <ErrorBoundary>
-          <Suspense fallback={<Loading />}>
-            <Switch>
-              {pages.map((page) => (
-                <Route key={page.path} path={page.path}>
+        <Switch>
+          {pages.map((page) => (
+            <Route key={page.path} path={page.path}>
+              {/* One for each page: the others work while one fails. */}
+              <ErrorBoundary key={page.path}>
+                <Suspense fallback={<Loading />}>
                   <Allowed page={page} />
-                </Route>
-              ))}
-              <Route path="/">
-                <Redirect to={homeOf(session.scopes)} replace />
-              </Route>
-              <Route>
-                <Frame title="No such page">
-                  <Notice tone="quiet">
-                    The address may be incomplete, or belong to another version.{' '}
-                    <Link href="/">Go to the start page</Link>
-                  </Notice>
-                </Frame>
-              </Route>
-            </Switch>
-          </Suspense>
-        </ErrorBoundary>
+                </Suspense>
+              </ErrorBoundary>
+            </Route>
+          ))}
+          <Route path="/">
+            <Redirect to={homeOf(session.scopes)} replace />
+          </Route>
+          <Route>
+            <Frame title="No such page">
+              <Notice tone="quiet">
+                The address may be incomplete, or belong to another version.{' '}
+                <Link href="/">Go to the start page</Link>
+              </Notice>
+            </Frame>
+          </Route>
+        </Switch>
       </main>
       <HelpSheet isOpen={isHelpOpen} onClose={() => setIsHelpOpen(false)} />
     </div>
