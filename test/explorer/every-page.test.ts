@@ -120,6 +120,29 @@ suite('every page', { skip }, () => {
     await page.context().close();
   });
 
+  test('an offline browser says what it cannot reach, and goes on by itself', async () => {
+    const { page } = await explorer.open('/receivers');
+    await page.getByRole('button', { name: 'New receiver' }).click();
+    await page.getByLabel('Name').fill('made offline');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Create receiver' }).click();
+    const reason = page.getByRole('alert').getByText('cannot reach Weir');
+    await reason.waitFor();
+    await page.keyboard.press('Escape');
+    await page.context().setOffline(false);
+    await page.goto(`${explorer.service.quickstart.streamUrl}/explore/logs`);
+    const total = page.getByRole('region', { name: 'Logs over time' }).getByRole('status');
+    await total.filter({ hasText: '7 logs' }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('tab', { name: 'Patterns' }).click();
+    await reason.waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('table', { name: /^Patterns/ }).waitFor();
+    await reason.waitFor({ state: 'detached' });
+    // The browser reports the failed calls.
+    await page.context().close();
+  });
+
   test('help lists the keys, and Escape closes it', async () => {
     const { page, close } = await explorer.open('/');
     await page.keyboard.press('?');

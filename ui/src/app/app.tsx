@@ -54,7 +54,10 @@ function SignedIn({ store, session }: { store: SessionStore; session: Session })
 function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
+      // A browser that is offline may reach Weir: on the same machine, or in a network of its own.
+      mutations: { networkMode: 'always' },
       queries: {
+        networkMode: 'always',
         // Retries only when the service was unavailable.
         retry: (attempts, error) =>
           attempts < 3 && error instanceof ApiProblem && [0, 429, 503].includes(error.status),
