@@ -80,6 +80,23 @@ groups:
     await close();
   });
 
+  test('rules can be saved after the service was away while they were written', async () => {
+    const { page } = await explorer.open('/alerts/edit');
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    const isCheck = /rule-groups\/check$/;
+    await page.route(isCheck, (route) => route.abort());
+    await editor.getByText('up == 0').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('0');
+    const reason = page.getByRole('alert').getByText('cannot reach Weir');
+    await reason.waitFor();
+    await page.unroute(isCheck);
+    await reason.waitFor({ state: 'detached' });
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isEnabled());
+    // The browser reports the failed calls.
+    await page.context().close();
+  });
+
   test('a query of metrics becomes a rule', async () => {
     const query = 'sum by (job) (jobs_failing) # all';
     const { page, close } = await explorer.open(`/explore/metrics?q=${encodeURIComponent(query)}`);

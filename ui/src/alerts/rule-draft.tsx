@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';
+import { ApiProblem } from '../api/problem.ts';
 import { useApp } from '../app/context.ts';
 import { useChange } from '../manage/control.ts';
 import { Button } from '../parts/controls/button.tsx';
@@ -10,6 +11,7 @@ import { SelectField } from '../parts/controls/fields.tsx';
 import { CheckedText } from '../parts/editor/checked-text.tsx';
 import type { TextFault } from '../parts/editor/text-fault.ts';
 import { usePaused } from '../parts/editor/use-paused.ts';
+import { Failure } from '../parts/feedback/answer.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
@@ -35,7 +37,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
   const toast = useToast();
   const [text, setText] = useState(initial);
   const check = useCheck(text);
-  const faults = check.text === text ? check.faults : noFaults;
+  const faults = (check.text === text && check.data) || noFaults;
   const save = useChange(
     (rules: string) =>
       dataOf(
@@ -62,6 +64,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
           />
         )}
         <CheckedText label="Rules" text={text} faults={faults} onText={setText} />
+        <Failure of={check} />
         <Replaced text={text} streamId={streamId} group={group} />
         {save.error !== null && faults.length === 0 && <ProblemNotice error={save.error} />}
         <div className={styles.actions}>
@@ -106,20 +109,21 @@ function Replaced({
 }
 
 /** What the service says of the text, once typing has paused. */
-function useCheck(text: string): { text: string; faults: readonly TextFault[] } {
+function useCheck(text: string) {
   const { api } = useApp();
   const paused = usePaused(text);
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['rule check', paused],
     gcTime: 60_000,
     queryFn: async (): Promise<readonly TextFault[]> => {
       try {
         await dataOf(api.POST('/api/v1/admin/rule-groups/check', { body: { rules: paused } }));
         return noFaults;
-      } catch (error) {
-        return toRuleFaults(paused, error);
+      } catch (problem) {
+        if (!(problem instanceof ApiProblem && problem.status === 400)) throw problem;
+        return toRuleFaults(paused, problem);
       }
     },
   });
-  return { text: paused, faults: data ?? noFaults };
+  return { text: paused, data, error, refetch };
 }
