@@ -101,6 +101,26 @@ suite('sign-in', { skip: missingBrowser() ?? false }, () => {
     await again.close();
   });
 
+  test('a tab that is opened while the service is away signs in once it is back', async () => {
+    const link = await createLink();
+    const { page, close } = await explorer.visit();
+    await form(page).waitFor();
+    const isSession = /\/api\/v1\/session$/;
+    const problem = { title: 'Not ready', detail: 'cannot read the directory' };
+    await page.route(isSession, (route) => route.fulfill({ status: 503, json: problem }));
+    const reason = page.getByRole('alert').getByText('cannot read the directory');
+    // A signed-in browser, and a link that must not be lost.
+    for (const path of [link, '/streams']) {
+      await page.goto(explorer.service.quickstart.streamUrl + path);
+      await reason.waitFor();
+      await assertAccessible(page, 'an outage');
+      await page.unroute(isSession);
+      await pages(page).waitFor();
+      await page.route(isSession, (route) => route.fulfill({ status: 503, json: problem }));
+    }
+    await close();
+  });
+
   test('a link in an open tab signs in, and one for a signed-in browser stays unused', async () => {
     const { page, close } = await explorer.visit();
     await form(page).waitFor();

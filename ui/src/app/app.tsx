@@ -3,7 +3,9 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { Loading } from '../parts/feedback/loading.tsx';
+import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { Toasts } from '../parts/feedback/toasts.tsx';
+import { Page } from '../parts/layout/page.tsx';
 import { AppContext } from './context.ts';
 import { apiOf, type Session, SessionStore, useSession } from './session.ts';
 import { Shell } from './shell.tsx';
@@ -24,6 +26,16 @@ export function App() {
 function Current({ store }: { store: SessionStore }) {
   const state = useSession(store);
   if (state.phase === 'loading') return <Loading />;
+  if (state.phase === 'waiting') {
+    return (
+      <main>
+        <Page title="Weir">
+          <ProblemNotice error={state.problem} />
+          <p>Trying again every few seconds.</p>
+        </Page>
+      </main>
+    );
+  }
   if (state.phase === 'signed out') return <SignIn store={store} state={state} />;
   const { session } = state;
   // Remounted per account, so that no data of one account shows in another.

@@ -6,6 +6,7 @@ import { useSyncExternalStore } from 'react';
 import { type Api, createApi, dataOf } from '../api/client.ts';
 import type { WhoAmI } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
+import { isOutage } from '../parts/feedback/outage.tsx';
 
 export interface Session extends WhoAmI {
   readonly accountId: string;
@@ -13,6 +14,8 @@ export interface Session extends WhoAmI {
 
 export type SessionState =
   | { readonly phase: 'loading' }
+  /** The service is unavailable; it is tried again. */
+  | { readonly phase: 'waiting'; readonly problem: ApiProblem }
   /** Why there is no session; may be empty. */
   | {
       readonly phase: 'signed out';
@@ -22,6 +25,7 @@ export type SessionState =
     }
   | { readonly phase: 'signed in'; readonly session: Session };
 
+const retryMs = 5_000;
 /** Of this tab. */
 const accountKey = 'weir.account';
 const hashPattern = /^#sign-in(-failed)?=([\w-]+)$/;
@@ -42,6 +46,8 @@ export class SessionStore {
   readonly #tabs = new BroadcastChannel('weir.session');
   readonly #api = createApi(undefined, () => {});
   #singleSignOn: string | null = null;
+  /** After an outage. */
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -56,14 +62,19 @@ export class SessionStore {
     addEventListener('hashchange', refresh);
     refresh();
     return () => {
+      clearTimeout(this.#retry);
       this.#tabs.removeEventListener('message', refresh);
       removeEventListener('hashchange', refresh);
     };
   }
 
-  /** Loads the session, or begins one with the link in the URL. A signed-in browser ignores it. */
-  async refresh(): Promise<void> {
-    const { code, failure } = takeHash();
+  /**
+   * Loads the session, or begins one with the link in the URL, which a signed-in browser ignores.
+   * Tries again while the service is unavailable.
+   */
+  async refresh(hash = takeHash()): Promise<void> {
+    const { code, failure } = hash;
+    clearTimeout(this.#retry);
     try {
       const { isSignedIn, singleSignOn } = await dataOf(this.#api.GET('/api/v1/session'));
       this.#singleSignOn = singleSignOn;
@@ -72,7 +83,11 @@ export class SessionStore {
       else this.ended(failure ?? (this.#state.phase === 'signed out' ? this.#state.reason : ''));
     } catch (error) {
       // A session remains: the next call of the page reports the error.
-      if (this.#state.phase !== 'signed in') this.ended(messageOf(error));
+      if (this.#state.phase === 'signed in') return;
+      if (isOutage(error)) {
+        this.#set({ phase: 'waiting', problem: error });
+        this.#retry = setTimeout(() => void this.refresh(hash), retryMs);
+      } else this.ended(messageOf(error));
     }
   }
 
