@@ -46,6 +46,24 @@ suite('sign-in', { skip: missingBrowser() ?? false }, () => {
     await close();
   });
 
+  test('a new tab has the account that was chosen last, an open one keeps its own', async () => {
+    const made = await explorer.service.admin('POST', '/accounts', { name: 'second' });
+    assert.equal(made.status, 201, made.text);
+    const { page, close } = await explorer.open('/streams');
+    const account = (of: Page) => of.getByRole('combobox', { name: 'Account' });
+    const shown = (of: Page) => account(of).locator('option:checked').innerText();
+    const tab = await page.context().newPage();
+    await tab.goto(`${explorer.service.quickstart.streamUrl}/streams`);
+    assert.equal(await shown(tab), 'default');
+    await account(page).selectOption('second');
+    const opening = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: 'Tokens' }).click({ modifiers: ['ControlOrMeta'] });
+    assert.equal(await shown(await opening), 'second');
+    await tab.reload();
+    assert.equal(await shown(tab), 'default');
+    await close();
+  });
+
   test('a sign-out and a sign-in show in the other tabs', async () => {
     const { page, close } = await explorer.open('/');
     const tab = await page.context().newPage();

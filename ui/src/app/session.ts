@@ -26,7 +26,7 @@ export type SessionState =
   | { readonly phase: 'signed in'; readonly session: Session };
 
 const retryMs = 5_000;
-/** Of this tab. */
+/** Of this tab; in local storage that of new tabs, the last one chosen. */
 const accountKey = 'weir.account';
 const hashPattern = /^#sign-in(-failed)?=([\w-]+)$/;
 
@@ -114,6 +114,7 @@ export class SessionStore {
   switchAccount(accountId: string): void {
     if (this.#state.phase !== 'signed in') return;
     sessionStorage.setItem(accountKey, accountId);
+    localStorage.setItem(accountKey, accountId);
     this.#set({ phase: 'signed in', session: { ...this.#state.session, accountId } });
   }
 
@@ -124,9 +125,12 @@ export class SessionStore {
   async #load(): Promise<void> {
     const whoami = await dataOf(this.#api.GET('/api/v1/admin/whoami'));
     const { accounts } = whoami;
-    const chosen = sessionStorage.getItem(accountKey);
-    const account = accounts.find(({ accountId }) => accountId === chosen) ?? accounts[0];
+    const chosen = [sessionStorage, localStorage].map((storage) => storage.getItem(accountKey));
+    const [account = accounts[0]] = chosen.flatMap(
+      (id) => accounts.find(({ accountId }) => accountId === id) ?? [],
+    );
     if (account === undefined) throw new Error('cannot sign in: this token has no account');
+    sessionStorage.setItem(accountKey, account.accountId);
     this.#set({ phase: 'signed in', session: { ...whoami, accountId: account.accountId } });
   }
 
