@@ -254,6 +254,27 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByRole('dialog', { name: 'Edit summer' }).waitFor({ state: 'detached' });
   });
 
+  test('what cannot be read is not shown as absent, and can be tried again', async () => {
+    const broken = async (what: string, path: string) => {
+      const isList = (url: URL) => url.pathname === `/api/v1/admin/${what}`;
+      await page.route(isList, (route) => route.fulfill({ status: 500, json: { title: what } }));
+      await go(path);
+      await page.getByRole('alert').getByText(what).waitFor();
+      const shown = await page.getByRole('main').innerText();
+      await page.unroute(isList);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+      return shown;
+    };
+    assert.doesNotMatch(await broken('receivers', '/streams'), /no receivers|0 B/);
+    await page.getByRole('row').getByRole('link', { name: 'json', exact: true }).waitFor();
+    await broken('receivers', '/tokens');
+    await page.getByRole('table', { name: 'Tokens of senders' }).waitFor();
+    await broken('streams', '/receivers');
+    await page.getByRole('button', { name: 'New receiver' }).click();
+    await page.keyboard.press('Escape');
+  });
+
   test('deletes a receiver and its stream after their names are typed', async () => {
     await go('/streams');
     await page

@@ -10,14 +10,6 @@ import { type FieldFaults, toFieldFaults } from './field-faults.ts';
 
 const control = 'control';
 
-export function useWhoAmI() {
-  const { api } = useApp();
-  return useQuery({
-    queryKey: [control, 'whoami'],
-    queryFn: () => dataOf(api.GET('/api/v1/admin/whoami')),
-  });
-}
-
 export function useAccounts() {
   const { api } = useApp();
   return useQuery({

@@ -9,6 +9,7 @@ import { useChange, useStreams } from '../manage/control.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { otherThan } from '../manage/field-faults.ts';
 import { Button } from '../parts/controls/button.tsx';
+import { Failure } from '../parts/feedback/answer.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
 import { Card } from '../parts/layout/page.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
@@ -79,6 +80,7 @@ function SettingsForm({ receiver }: { receiver: Receiver }) {
   const fault = otherThan(faults, shownFields);
   return (
     <form className={styles.form} onSubmit={submit} noValidate>
+      <Failure of={streams} />
       <ReceiverFields
         draft={draft}
         faults={{ ...toDraftFaults(faults.fields, draft), ...typedFaults }}

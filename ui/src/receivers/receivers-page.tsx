@@ -12,7 +12,7 @@ import { type Column, DataTable } from '../parts/layout/data-table.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { TextField } from '../parts/controls/fields.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Answer } from '../parts/feedback/answer.tsx';
+import { Answer, Failure } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
 import { formatCount } from '../parts/text/time-text.ts';
@@ -34,6 +34,7 @@ export function ReceiversPage() {
   return (
     <Page title="Receivers" actions={create}>
       <Card>
+        <Failure of={streams} />
         <Receivers streams={streams.data ?? []} create={create} />
       </Card>
       {isCreating && streams.data !== undefined && (

@@ -31,10 +31,15 @@ export function LogCount({ streamId }: { streamId: string }) {
 }
 
 /** Bytes of the last day, as the receivers of the stream have read them. */
-export function ReceivedBytes({ receivers }: { receivers: readonly Receiver[] }) {
+export function ReceivedBytes({
+  receivers,
+}: {
+  /** Undefined = unknown. */
+  receivers: readonly Receiver[] | undefined;
+}) {
   const { api } = useApp();
   const bytes = useQueries({
-    queries: receivers.map(({ receiverId }) => ({
+    queries: (receivers ?? []).map(({ receiverId }) => ({
       queryKey: ['received-bytes', receiverId],
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
         const sinceTime = new Date(serviceNowMs() - dayMs).toISOString();
@@ -45,7 +50,7 @@ export function ReceivedBytes({ receivers }: { receivers: readonly Receiver[] })
     })),
     combine: (all) => all.map(({ data }) => data),
   });
-  if (bytes.includes(undefined)) return unknown;
+  if (receivers === undefined || bytes.includes(undefined)) return unknown;
   return formatBytes(bytes.reduce<number>((sum, one) => sum + (one ?? 0), 0));
 }
 

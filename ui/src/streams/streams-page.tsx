@@ -9,7 +9,7 @@ import { Button } from '../parts/controls/button.tsx';
 import { type Column, DataTable, menuColumn } from '../parts/layout/data-table.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
-import { Answer } from '../parts/feedback/answer.tsx';
+import { Answer, Failure } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { Card, Page } from '../parts/layout/page.tsx';
 import { DeleteStream, DeleteStreamData } from './delete-stream.tsx';
@@ -44,10 +44,11 @@ function Streams({ create }: { create: ReactNode }) {
   const receivers = useReceivers();
   const [step, setStep] = useState<Step>();
   const feeding = ({ streamId }: Stream) =>
-    receivers.data?.filter((receiver) => receiver.streamId === streamId) ?? [];
+    receivers.data?.filter((receiver) => receiver.streamId === streamId);
   const close = () => setStep(undefined);
   return (
     <>
+      <Failure of={receivers} />
       <Answer of={streams} what="Loading streams">
         {(rows) =>
           rows.length === 0 ? (
@@ -67,14 +68,15 @@ function Streams({ create }: { create: ReactNode }) {
       {step?.name === 'edit' && <StreamSheet stream={step.stream} onClose={close} />}
       {step?.name === 'delete-data' && <DeleteStreamData stream={step.stream} onClose={close} />}
       {step?.name === 'delete' && (
-        <DeleteStream stream={step.stream} feeding={feeding(step.stream)} onClose={close} />
+        <DeleteStream stream={step.stream} feeding={feeding(step.stream) ?? []} onClose={close} />
       )}
     </>
   );
 }
 
 function columnsOf(
-  feeding: (stream: Stream) => readonly Receiver[],
+  /** Undefined = unknown. */
+  feeding: (stream: Stream) => readonly Receiver[] | undefined,
   onStep: (step: Step) => void,
 ): Column<Stream>[] {
   return [
@@ -108,7 +110,8 @@ function columnsOf(
   ];
 }
 
-function Feeding({ receivers }: { receivers: readonly Receiver[] }) {
+function Feeding({ receivers }: { receivers: readonly Receiver[] | undefined }) {
+  if (receivers === undefined) return '–';
   if (receivers.length === 0) return <span className="quiet">no receivers</span>;
   return (
     <ul className={styles.feeding}>

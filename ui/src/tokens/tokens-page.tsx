@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Receiver, Token } from '../api/models.ts';
-import { useReceivers, useTokens, useWhoAmI } from '../manage/control.ts';
+import { useReceivers, useTokens } from '../manage/control.ts';
 import { TokenTable } from '../manage/token-table.tsx';
 import { toTokenState } from '../manage/token-state.ts';
 import { Button } from '../parts/controls/button.tsx';
@@ -42,7 +42,6 @@ export function TokensPage() {
 
 function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
   const { session } = useApp();
-  const { data: own } = useWhoAmI();
   const nameOf = (id: string) =>
     session.accounts.find(({ accountId }) => accountId === id)?.name ?? id;
   const columns: Column<Token>[] = [
@@ -64,7 +63,7 @@ function AccessTokens({ tokens }: { tokens: readonly Token[] }) {
           caption="Access tokens"
           tokens={tokens}
           columns={columns}
-          currentTokenId={own?.tokenId}
+          currentTokenId={session.tokenId}
           stopping={({ name }) => `all users and programs with ${name} to read or manage`}
         />
       )}
@@ -94,23 +93,28 @@ const receiverColumns: readonly Column<ReceiverTokens>[] = [
 function IngestTokens({ tokens }: { tokens: readonly Token[] }) {
   const receivers = useReceivers();
   const nowMs = Date.now();
-  const rows = receivers.data?.map((receiver) => {
+  const rowOf = (receiver: Receiver): ReceiverTokens => {
     const own = tokens.filter(({ receiverId }) => receiverId === receiver.receiverId);
     const active = own.filter((token) => toTokenState(token, nowMs) === 'active');
     return { receiver, active: active.length, all: own.length };
-  });
+  };
   return (
     <Card title="Tokens of senders">
       <p className="quiet">Each is bound to one receiver and managed on its page.</p>
-      {rows?.length === 0 && <p>No receivers yet.</p>}
-      {rows !== undefined && rows.length > 0 && (
-        <DataTable
-          caption="Tokens of senders"
-          columns={receiverColumns}
-          rows={rows}
-          keyOf={({ receiver }) => receiver.receiverId}
-        />
-      )}
+      <Answer of={receivers} what="Loading receivers">
+        {(all) =>
+          all.length === 0 ? (
+            <p>No receivers yet.</p>
+          ) : (
+            <DataTable
+              caption="Tokens of senders"
+              columns={receiverColumns}
+              rows={all.map(rowOf)}
+              keyOf={({ receiver }) => receiver.receiverId}
+            />
+          )
+        }
+      </Answer>
     </Card>
   );
 }
