@@ -1,10 +1,11 @@
 /** The alerts page: from a search to a rule, active alerts, history, editing, notifiers. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import type { IssuedToken } from '../harness/control.ts';
 import { pushText, readMetrics } from '../harness/metrics.ts';
 import { until } from '../harness/until.ts';
 import { assertAccessible } from './accessible.ts';
-import { type Explorer, missingBrowser, startExplorer } from './explorer.ts';
+import { type Explorer, missingBrowser, signIn, startExplorer } from './explorer.ts';
 
 const skip = missingBrowser() ?? false;
 
@@ -173,6 +174,37 @@ groups:
     await page.getByLabel('Time range').selectOption('7d');
     const rows = page.getByRole('list', { name: 'Alerts over time' }).getByRole('listitem');
     await rows.getByText('Blip').waitFor();
+    await close();
+  });
+
+  test('the history of one alert is not shown as that of another', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { page, close } = await explorer.open('/alerts');
+    await page.route('**/query_range', async (route) => {
+      const isOne = route.request().postData()?.includes('alertname') ?? false;
+      if (!isOne) await released;
+      const metric = { alertname: isOne ? 'One' : 'Other', alertstate: 'firing' };
+      const result = [{ metric, values: [[Date.now() / 1000 - 600, '1']] }];
+      await route.fulfill({ json: { status: 'success', data: { result } } });
+    });
+    await page.goto(`${explorer.service.quickstart.streamUrl}/alerts?tab=history&alert=One`);
+    const rows = page.getByRole('list', { name: 'Alerts over time' }).getByRole('listitem');
+    await rows.getByText('One').waitFor();
+    await page.getByRole('link', { name: 'All alerts' }).click();
+    await page.getByRole('status').getByText('Loading the history').waitFor();
+    assert.equal(await rows.count(), 0);
+    release();
+    await rows.getByText('Other').waitFor();
+    await close();
+  });
+
+  test('a reader who opens the notifiers sees the active alerts', async () => {
+    const body = { type: 'access', name: 'reader', scopes: ['metrics:read'] };
+    const { token } = (await explorer.service.admin('POST', '/tokens', body)).json<IssuedToken>();
+    const { page, close } = await explorer.visit('/alerts?tab=notifiers');
+    await signIn(page, token);
+    await page.getByRole('tab', { name: 'Active', selected: true }).waitFor();
+    await page.getByRole('link', { name: 'JobsFailing' }).waitFor();
     await close();
   });
 

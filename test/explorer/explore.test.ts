@@ -408,6 +408,12 @@ suite('exploring logs', { skip }, () => {
     await act('Delete');
     await views.getByRole('button', { name: 'Delete', exact: true }).click();
     await views.getByText('No views yet').waitFor();
+    await page.route('**/admin/views', (route) => route.fulfill({ status: 500, json: {} }));
+    await page.reload();
+    await menu.click();
+    await views.getByRole('alert').waitFor();
+    assert.equal(await views.getByText('No views yet').count(), 0);
+    await page.unroute('**/admin/views');
   });
 
   test('a late response never replaces a newer one', async () => {

@@ -1,5 +1,5 @@
 /** Reads of rules, alerts and their history, and their changes. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { dataOf } from '../api/client.ts';
 import { useApp, useScope } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
@@ -74,9 +74,11 @@ export function useHistory(alertname: string, { fromMs, untilMs }: HistoryRange)
   const rules = useRules();
   const { query, lookbackSeconds, tellsOf } = toHistoryRead(selector, rules.data ?? [], stepMs);
   return useQuery({
-    queryKey: ['alert history', query, fromMs, untilMs, lookbackSeconds],
+    queryKey: ['alert history', alertname, untilMs - fromMs, untilMs, query, lookbackSeconds],
     enabled: !rules.isPending,
-    placeholderData: keepPreviousData,
+    // Remains during a refresh: those of another alert or range would be taken for these.
+    placeholderData: (before: readonly AlertHistory[] | undefined, of) =>
+      of?.queryKey[1] === alertname && of.queryKey[2] === untilMs - fromMs ? before : undefined,
     queryFn: async ({ signal }): Promise<readonly AlertHistory[]> => {
       const body = new URLSearchParams({
         query,

@@ -16,8 +16,9 @@ type TabName = (typeof tabNames)[number];
 export function AlertsPage() {
   const parameters = new URLSearchParams(useSearch());
   const canEdit = useCanEdit();
+  const names = canEdit ? tabNames : tabNames.filter((name) => name !== 'notifiers');
   const asked = parameters.get('tab');
-  const shown = tabNames.find((name) => name === asked) ?? 'alerts';
+  const shown = names.find((name) => name === asked) ?? 'alerts';
   const show = (tab: TabName) => navigate(tab === 'alerts' ? '/alerts' : `/alerts?tab=${tab}`);
   return (
     <Page

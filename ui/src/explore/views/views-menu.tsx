@@ -4,7 +4,7 @@ import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { Popover } from '../../parts/controls/popover.tsx';
-import { Failure } from '../../parts/feedback/answer.tsx';
+import { Answer } from '../../parts/feedback/answer.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useToast } from '../../parts/feedback/toasts.tsx';
 import type { ExploreQuery } from '../query.ts';
@@ -39,16 +39,19 @@ export function ViewsMenu({ query, onOpen }: ViewsMenuProps) {
       }
     >
       <div className={styles.panel}>
-        {!views.data && <Failure of={views} />}
-        <Panel
-          views={views.data ?? []}
-          shown={shown}
-          query={query}
-          onOpen={(view) => {
-            setIsOpen(false);
-            onOpen(view.query);
-          }}
-        />
+        <Answer of={views} what="Loading views">
+          {(all) => (
+            <Panel
+              views={all}
+              shown={shown}
+              query={query}
+              onOpen={(view) => {
+                setIsOpen(false);
+                onOpen(view.query);
+              }}
+            />
+          )}
+        </Answer>
       </div>
     </Popover>
   );
