@@ -53,6 +53,25 @@ suite('single sign-on', { skip: missingBrowser() ?? false }, () => {
     await page.context().close();
   });
 
+  test('leads back to the link that was opened, also after a refusal', async () => {
+    const { page, faults } = await explorer.visit('/explore/logs?query=100%25&range=1d');
+    const opened = page.url();
+    provider.person = undefined;
+    await signIn(page);
+    await page.getByRole('alert').waitFor();
+    assert.equal(page.url(), opened);
+    await page.context().clearCookies();
+    provider.person = { id: 'ada', email: 'ada@example.com', groups: ['sre'] };
+    await signIn(page);
+    await pages(page).waitFor();
+    assert.equal(page.url(), opened);
+    assert.deepEqual(
+      faults.filter((fault) => !isExpected(fault)),
+      [],
+    );
+    await page.context().close();
+  });
+
   test('a person without a rule, or who declines, reads why and stays outside', async () => {
     const { page, faults } = await explorer.visit('/');
     for (const person of [{ id: 'eve', email: 'eve@example.com', groups: [] }, undefined]) {

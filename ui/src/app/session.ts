@@ -28,6 +28,8 @@ export type SessionState =
 const retryMs = 5_000;
 /** Of this tab; in local storage that of new tabs, the last one chosen. */
 const accountKey = 'weir.account';
+/** What was opened before single sign-on, which ends at `/`. */
+const openedKey = 'weir.opened';
 const hashPattern = /^#sign-in(-failed)?=([\w-]+)$/;
 
 /** Why single sign-on failed. */
@@ -60,6 +62,7 @@ export class SessionStore {
     const refresh = () => void this.refresh();
     this.#tabs.addEventListener('message', refresh);
     addEventListener('hashchange', refresh);
+    returnToOpened();
     refresh();
     return () => {
       clearTimeout(this.#retry);
@@ -152,6 +155,20 @@ export function apiOf(store: SessionStore, { accountId }: Session): Api {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Before the browser leaves for single sign-on. */
+export function keepOpened(): void {
+  const { origin, pathname, search } = location;
+  sessionStorage.setItem(openedKey, origin + pathname + search);
+}
+
+function returnToOpened(): void {
+  const opened = sessionStorage.getItem(openedKey);
+  sessionStorage.removeItem(openedKey);
+  if (opened !== null && location.pathname === '/') {
+    history.replaceState(history.state, '', opened + location.hash);
+  }
 }
 
 interface Hash {
