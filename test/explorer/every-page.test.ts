@@ -103,6 +103,20 @@ suite('every page', { skip }, () => {
     await close();
   });
 
+  test('theme and time zone are those of all tabs', async () => {
+    const { page, close } = await explorer.open('/explore/logs');
+    const tab = await page.context().newPage();
+    await tab.goto(`${explorer.service.quickstart.streamUrl}/streams`);
+    await tab.getByRole('button', { name: /^Theme: system/ }).click();
+    await page.getByRole('button', { name: /^Theme: light/ }).waitFor();
+    assert.equal(await page.locator('html').getAttribute('data-theme'), 'light');
+    await page.getByRole('button', { name: /^Time range/ }).click();
+    await page.getByLabel('Times in UTC').check();
+    await tab.reload();
+    await tab.getByRole('button', { name: /^Theme: light/ }).waitFor();
+    await close();
+  });
+
   test('the other pages work while one cannot be loaded', async () => {
     const { page } = await explorer.open('/streams');
     const isPart = /assets\/receivers-page/;

@@ -2,11 +2,12 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
-import { applyTheme } from './app/preferences.ts';
+import { applyTheme, followPreferences } from './app/preferences.ts';
 import './styles/tokens.css';
 import './styles/elements.css';
 
 applyTheme();
+followPreferences();
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 createRoot(root).render(

@@ -24,8 +24,17 @@ export function currentPreferences(): Preferences {
 }
 
 export function changePreferences(change: Partial<Preferences>): void {
-  preferences = { ...preferences, ...change };
+  apply({ ...preferences, ...change });
   localStorage.setItem(storageKey, JSON.stringify(preferences));
+}
+
+/** Applies what other tabs change. */
+export function followPreferences(): void {
+  addEventListener('storage', ({ key }) => key === storageKey && apply(read()));
+}
+
+function apply(next: Preferences): void {
+  preferences = next;
   applyTheme();
   for (const listener of listeners) listener();
 }
