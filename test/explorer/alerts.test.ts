@@ -242,4 +242,19 @@ groups:
     await page.getByText('No notifiers yet').waitFor();
     await close();
   });
+
+  test('a rule about one stream is a rule of that stream, and leads to its logs', async () => {
+    const body = { name: 'another', retentionDays: 7 };
+    const made = await explorer.service.admin('POST', '/streams', body);
+    const { streamId } = made.json<{ streamId: string }>();
+    const { page, close } = await explorer.open(`/explore/logs?query=refund&streamId=${streamId}`);
+    await page.getByRole('link', { name: 'Alert from this search' }).click();
+    assert.equal(await page.getByLabel('Stream').locator('option:checked').innerText(), 'another');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('stream another, every 1m').waitFor();
+    const link = page.getByRole('table', { name: /refund/ }).getByRole('link', { name: 'Logs' });
+    const search = new URL((await link.getAttribute('href'))!, page.url()).searchParams;
+    assert.equal(search.get('streamId'), streamId);
+    await close();
+  });
 });

@@ -91,7 +91,7 @@ function Group({ group, streamName, onDelete }: GroupProps) {
       </div>
       <DataTable
         caption={`Rules of ${name}`}
-        columns={columns}
+        columns={columnsOf(streamName === undefined ? undefined : file)}
         rows={group.rules}
         keyOf={(rule) => JSON.stringify([rule.type, rule.name, rule.labels, rule.query])}
       />
@@ -134,35 +134,42 @@ const columns: readonly Column<Rule>[] = [
     cell: ({ duration = 0 }) => (duration === 0 ? '–' : formatDuration(duration)),
     isTight: true,
   },
-  {
-    header: 'See',
-    cell: ({ name, type, query, logsQuery }) => (
-      <span className={styles.links}>
-        {type === 'recording' ? (
-          <Link
-            href={`/explore/metrics?${new URLSearchParams({ q: selectorOf(name) }).toString()}`}
-          >
-            Chart
-          </Link>
-        ) : (
-          <Link href={`/alerts?${new URLSearchParams({ tab: 'history', alert: name }).toString()}`}>
-            History
-          </Link>
-        )}
-        {logsQuery === undefined ? (
-          <Link href={`/explore/metrics?${new URLSearchParams({ q: query }).toString()}`}>
-            Metrics
-          </Link>
-        ) : (
-          <Link href={`/explore/logs?${new URLSearchParams({ query: logsQuery }).toString()}`}>
-            Logs
-          </Link>
-        )}
-      </span>
-    ),
-    isTight: true,
-  },
 ];
+
+/** @param streamId which the rules read; undefined with a single stream */
+function columnsOf(streamId: string | undefined): readonly Column<Rule>[] {
+  return [
+    ...columns,
+    { header: 'See', cell: (rule) => <Links rule={rule} streamId={streamId} />, isTight: true },
+  ];
+}
+
+interface LinksProps {
+  readonly rule: Rule;
+  readonly streamId: string | undefined;
+}
+
+function Links({ rule: { name, type, query, logsQuery }, streamId }: LinksProps) {
+  const logs = { query: logsQuery ?? '', ...(streamId !== undefined && { streamId }) };
+  return (
+    <span className={styles.links}>
+      {type === 'recording' ? (
+        <Link href={hrefOf('/explore/metrics', { q: selectorOf(name) })}>Chart</Link>
+      ) : (
+        <Link href={hrefOf('/alerts', { tab: 'history', alert: name })}>History</Link>
+      )}
+      {logsQuery === undefined ? (
+        <Link href={hrefOf('/explore/metrics', { q: query })}>Metrics</Link>
+      ) : (
+        <Link href={hrefOf('/explore/logs', logs)}>Logs</Link>
+      )}
+    </span>
+  );
+}
+
+function hrefOf(path: string, parameters: Record<string, string>): string {
+  return `${path}?${new URLSearchParams(parameters).toString()}`;
+}
 
 function stateOf({ health, state, type, alerts = [] }: Rule): string {
   if (health === 'err') return 'failing';

@@ -85,7 +85,7 @@ export function LogsPage() {
         <div className={styles.menus}>
           <ViewsMenu query={query} onOpen={actions.onOpenView} />
           <ShareMenu query={query} bounds={run.bounds} />
-          <AlertLink of={{ query: query.text }} label="Alert from this search" />
+          <AlertLink of={ruleOf(query.text)} label="Alert from this search" />
         </div>
       </div>
       <SearchHits value={hits}>
@@ -103,6 +103,14 @@ export function LogsPage() {
       </SearchHits>
     </div>
   );
+}
+
+/** A rule reads one stream: that of the query, or one that is chosen later. */
+function ruleOf(text: string): { query: string; streamId?: string } {
+  const streams = termsOf(text)
+    .flatMap(({ filters }) => filters)
+    .filter(({ field, isExcluded }) => field === 'streamId' && !isExcluded);
+  return { query: text, ...(streams.length === 1 && { streamId: streams[0]!.value }) };
 }
 
 /** Colours for the services that are listed, and those in the histogram. */
