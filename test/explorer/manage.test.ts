@@ -275,6 +275,34 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.keyboard.press('Escape');
   });
 
+  test('of many streams, the first ones are read, and the others found by name', async () => {
+    const streams = Array.from({ length: 60 }, (_, at) => ({
+      streamId: `${String(at).padStart(8, '0')}-0000-7000-8000-000000000000`,
+      name: `many ${at}`,
+      retentionDays: 30,
+      downsampling: null,
+      dataDeletedUntil: null,
+    }));
+    const isList = (url: URL) => url.pathname === '/api/v1/admin/streams';
+    await page.route(isList, (route) => route.fulfill({ json: { streams } }));
+    const isNewest = (url: URL) => url.pathname === '/api/v1/logs';
+    let reads = 0;
+    await page.route(isNewest, (route) => {
+      reads += 1;
+      return route.fulfill({ json: { logs: [] } });
+    });
+    await go('/streams');
+    const rows = page.getByRole('table', { name: 'Streams' }).getByRole('row');
+    await page.getByRole('button', { name: 'Show more of 60' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    assert.deepEqual([await rows.count(), reads], [51, 50]);
+    await page.getByLabel('Find by name').fill('MANY 59');
+    await rows.getByText('many 59').waitFor();
+    assert.equal(await rows.count(), 2);
+    await page.unroute(isList);
+    await page.unroute(isNewest);
+  });
+
   test('deletes a receiver and its stream after their names are typed', async () => {
     await go('/streams');
     await page

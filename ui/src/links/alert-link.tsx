@@ -6,9 +6,7 @@ import styles from './alert-link.module.css';
 
 export interface AlertLinkProps {
   /** In the query language of logs, or PromQL that selects what raises the alert. */
-  readonly of:
-    | { readonly query: string; readonly streamId?: string }
-    | { readonly expr: string };
+  readonly of: { readonly query: string; readonly streamId?: string } | { readonly expr: string };
   /** Accessible name. */
   readonly label: string;
 }

@@ -8,9 +8,9 @@ import { useStatistics } from '../manage/statistics.ts';
 import { Ago } from '../parts/text/ago.tsx';
 import { Badge } from '../parts/feedback/badge.tsx';
 import { Button } from '../parts/controls/button.tsx';
-import { type Column, DataTable } from '../parts/layout/data-table.tsx';
+import type { Column } from '../parts/layout/data-table.tsx';
+import { NamedTable } from '../parts/layout/named-table.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
-import { TextField } from '../parts/controls/fields.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Answer, Failure } from '../parts/feedback/answer.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
@@ -60,46 +60,15 @@ function Receivers({ streams, create }: ReceiversProps) {
             one per sender or team, so that each has its own statistics and limits.
           </EmptyState>
         ) : (
-          <ReceiverList receivers={all} streams={streams} />
+          <NamedTable
+            caption="Receivers"
+            columns={columnsOf(streams)}
+            rows={all}
+            keyOf={({ receiverId }) => receiverId}
+          />
         )
       }
     </Answer>
-  );
-}
-
-/** Each row requests statistics, so the list is paged. */
-const pageLength = 50;
-
-interface ReceiverListProps {
-  readonly receivers: readonly Receiver[];
-  readonly streams: readonly Stream[];
-}
-
-function ReceiverList({ receivers, streams }: ReceiverListProps) {
-  const [search, setSearch] = useState('');
-  const [length, setLength] = useState(pageLength);
-  const wanted = search.trim().toLowerCase();
-  const found = receivers.filter(({ name }) => name.toLowerCase().includes(wanted));
-  return (
-    <>
-      {receivers.length > pageLength && (
-        <TextField label="Find by name" value={search} onChange={setSearch} />
-      )}
-      <DataTable
-        caption="Receivers"
-        columns={columnsOf(streams)}
-        rows={found.slice(0, length)}
-        keyOf={({ receiverId }) => receiverId}
-      />
-      {found.length > length && (
-        <div>
-          <Button onPress={() => setLength(length + pageLength)}>
-            Show more of {formatCount(found.length)}
-          </Button>
-        </div>
-      )}
-      {found.length === 0 && <p className="quiet">No receiver name contains this text.</p>}
-    </>
   );
 }
 

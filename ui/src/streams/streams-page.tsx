@@ -6,7 +6,8 @@ import { useReceivers, useStreams } from '../manage/control.ts';
 import { toStreamLogs } from '../manage/explore-links.ts';
 import { Ago } from '../parts/text/ago.tsx';
 import { Button } from '../parts/controls/button.tsx';
-import { type Column, DataTable, menuColumn } from '../parts/layout/data-table.tsx';
+import { type Column, menuColumn } from '../parts/layout/data-table.tsx';
+import { NamedTable } from '../parts/layout/named-table.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Answer, Failure } from '../parts/feedback/answer.tsx';
@@ -56,7 +57,7 @@ function Streams({ create }: { create: ReactNode }) {
               A stream stores the logs and metrics of its receivers, for its retention.
             </EmptyState>
           ) : (
-            <DataTable
+            <NamedTable
               caption="Streams"
               columns={columnsOf(feeding, setStep)}
               rows={rows}
