@@ -103,6 +103,23 @@ suite('every page', { skip }, () => {
     await close();
   });
 
+  test('long names and addresses fit a screen', async () => {
+    const { service } = explorer;
+    const name = 'N'.repeat(100);
+    const stream = await service.admin('POST', '/streams', { name });
+    const { streamId } = stream.json<{ streamId: string }>();
+    await service.admin('POST', '/receivers', { name, kind: 'http_json', streamId });
+    const url = `https://hooks.example.com/${'a'.repeat(900)}`;
+    await service.admin('POST', '/notifiers', { name, kind: 'webhook', url, secret: '' });
+    const { page, close } = await explorer.open('/', devices.desk);
+    for (const path of ['/streams', '/receivers', '/tokens', '/alerts?tab=notifiers']) {
+      await page.goto(service.quickstart.streamUrl + path);
+      await page.getByRole('rowheader', { name }).waitFor();
+      await assertFits(page, path);
+    }
+    await close();
+  });
+
   test('theme and time zone are those of all tabs', async () => {
     const { page, close } = await explorer.open('/explore/logs');
     const tab = await page.context().newPage();
