@@ -257,4 +257,13 @@ groups:
     assert.equal(search.get('streamId'), streamId);
     await close();
   });
+
+  test('rules of an account without streams need a stream first', async () => {
+    const { page, close } = await explorer.open('/alerts');
+    const isList = (url: URL) => url.pathname === '/api/v1/admin/streams';
+    await page.route(isList, (route) => route.fulfill({ json: { streams: [] } }));
+    await page.goto(`${explorer.service.quickstart.streamUrl}/alerts/edit`);
+    await page.getByRole('heading', { name: 'No streams yet' }).waitFor();
+    await close();
+  });
 });

@@ -7,6 +7,7 @@ import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
 import { Failure } from '../parts/feedback/answer.tsx';
+import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
 import { Page } from '../parts/layout/page.tsx';
 import { Named } from '../parts/text/log-text.tsx';
@@ -41,7 +42,15 @@ export function EditRulesPage() {
           onSaved={() => navigate('/alerts?tab=rules')}
         />
       ) : (
-        !streams.isError && !stored.isError && <Loading what="Loading the rules" />
+        !streams.isError &&
+        !stored.isError &&
+        (streams.data?.length === 0 ? (
+          <EmptyState title="No streams yet" action={<Link href="/streams">Streams</Link>}>
+            Rules belong to a stream, which they read: create one first.
+          </EmptyState>
+        ) : (
+          <Loading what="Loading the rules" />
+        ))
       )}
     </Page>
   );
