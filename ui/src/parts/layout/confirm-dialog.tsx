@@ -7,7 +7,7 @@ import { ProblemNotice } from '../feedback/problem-notice.tsx';
 import { Sheet, type SheetProps } from './sheet.tsx';
 
 /** The children state the consequence. */
-export interface ConfirmDialogProps extends Omit<SheetProps, 'width' | 'isOpen'> {
+export interface ConfirmDialogProps extends Omit<SheetProps, 'width' | 'isOpen' | 'isPinned'> {
   /** Label of the button, such as `Delete`. */
   readonly action: string;
   readonly isBusy: boolean;

@@ -5,7 +5,7 @@ import styles from './form-sheet.module.css';
 import { Notice } from '../feedback/notice.tsx';
 import { Sheet, type SheetProps } from './sheet.tsx';
 
-export interface FormSheetProps extends Omit<SheetProps, 'width' | 'isOpen'> {
+export interface FormSheetProps extends Omit<SheetProps, 'width' | 'isOpen' | 'isPinned'> {
   readonly onSubmit: () => void;
   /** Label of the button. */
   readonly action: string;

@@ -17,7 +17,7 @@ export interface SecretSheetProps {
 
 export function SecretSheet({ title, secret, what, children, onClose }: SecretSheetProps) {
   return (
-    <Sheet title={title} onClose={onClose}>
+    <Sheet title={title} isPinned onClose={onClose}>
       <SecretOnce secret={secret} what={what} />
       {children}
       <div className={styles.actions}>

@@ -17,12 +17,19 @@ export interface SheetProps {
   readonly children: ReactNode;
   /** Default `middle`. */
   readonly width?: 'middle' | 'wide';
+  /** A click outside does not close it. Default false. */
+  readonly isPinned?: boolean;
 }
 
-export function Sheet({ title, isOpen = true, onClose, children, width = 'middle' }: SheetProps) {
+export function Sheet(props: SheetProps) {
+  const { title, isOpen = true, onClose, children, width = 'middle', isPinned = false } = props;
   const depth = useContext(SheetDepth) + 1;
   return (
-    <Dialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Dialog.Root
+      open={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      disablePointerDismissal={isPinned}
+    >
       <Dialog.Portal>
         <Dialog.Backdrop className={styles.backdrop} />
         <Dialog.Popup className={[styles.popup, styles[width]].join(' ')}>
