@@ -181,6 +181,23 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     }
   });
 
+  test('totals of one time range are not shown as those of another', async () => {
+    const { receiverId } = await createReceiver('ranges');
+    await go(`/receivers/${receiverId}?tab=status`);
+    await page.getByText('Events accepted').waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const isRead = (url: URL) => url.pathname.endsWith('/statistics');
+    await page.route(isRead, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: '7 days' }).click();
+    await page.getByText('Events accepted').waitFor({ state: 'detached' });
+    release();
+    await page.getByText('Events accepted').waitFor();
+    await page.unroute(isRead);
+  });
+
   test('edits limits, and shows errors at their fields', async () => {
     const { receiverId } = await createReceiver('limits');
     await go(`/receivers/${receiverId}?tab=settings`);

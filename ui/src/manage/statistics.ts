@@ -1,5 +1,5 @@
 /** Polls the statistics of a receiver. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { serviceNowMs } from '../api/service-clock.ts';
@@ -29,6 +29,5 @@ export function useStatistics(receiverId: string, request: StatisticsRequest) {
     },
     refetchInterval: everyMs,
     staleTime: everyMs === false ? Number.POSITIVE_INFINITY : everyMs / 2,
-    placeholderData: keepPreviousData,
   });
 }
