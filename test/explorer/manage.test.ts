@@ -389,6 +389,21 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await reader.close();
   });
 
+  test('the day on which a token expires is that of the time zone', async () => {
+    const body = { type: 'access', name: 'expiring', scopes: ['logs:read'] };
+    const expiresAt = '2100-01-01T02:00:00.000Z';
+    const made = await explorer.service.admin('POST', '/tokens', { ...body, expiresAt });
+    assert.equal(made.status, 201, made.text);
+    const { page: other, close } = await explorer.open('/tokens', {
+      timezoneId: 'America/Los_Angeles',
+    });
+    await other
+      .getByRole('row', { name: /expiring/ })
+      .getByText('2099-12-31')
+      .waitFor();
+    await close();
+  });
+
   test('shows invisible characters in names and does not ask to type them', async () => {
     const { receiverId } = await createReceiver('safe\u202egpj.exe');
     await go('/receivers');

@@ -1,11 +1,13 @@
 /** Table of tokens with rename, rotate, revoke, delete. */
 import { useState } from 'react';
 import type { Token } from '../api/models.ts';
+import { usePreferences } from '../app/preferences.ts';
 import { Ago } from '../parts/text/ago.tsx';
 import { Badge, type BadgeTone } from '../parts/feedback/badge.tsx';
 import { type Column, DataTable, menuColumn } from '../parts/layout/data-table.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import type { MenuItem } from '../parts/controls/menu.tsx';
+import { formatTime } from '../parts/text/time-text.ts';
 import { toVisibleText } from '../parts/text/visible-text.ts';
 import { TokenDialog, type TokenStep } from './token-dialog.tsx';
 import { sortTokens, toTokenState, type TokenState } from './token-state.ts';
@@ -27,6 +29,7 @@ export interface TokenTableProps {
 export function TokenTable(props: TokenTableProps) {
   const { caption, tokens, currentTokenId, stopping, columns = [], onSecret } = props;
   const [step, setStep] = useState<TokenStep>();
+  const { timeZone } = usePreferences();
   const nowMs = Date.now();
   const all: Column<Token>[] = [
     { header: 'Name', cell: (token) => <Name token={token} isOwn={isOwn(token)} /> },
@@ -37,7 +40,8 @@ export function TokenTable(props: TokenTableProps) {
     {
       header: 'Expires',
       isTight: true,
-      cell: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? 'never',
+      cell: ({ expiresAt }) =>
+        expiresAt === null ? 'never' : formatTime(expiresAt, timeZone).slice(0, 10),
     },
     menuColumn(itemsOf),
   ];
