@@ -177,7 +177,7 @@ suite('metrics', { skip }, () => {
   });
 
   test('a refresh reads again, also within a step and after a fault', async () => {
-    const { page, close } = await explorer.open('/explore/metrics?q=level_m&range=30d');
+    const { page, close } = await explorer.open('/explore/metrics?q=level_m&range=7d');
     await page.getByRole('slider', { name: 'Values over time: 3 of 3 series' }).waitFor();
     const refresh = page.getByRole('button', { name: 'Refresh', exact: false }).first();
     const answered = () => page.waitForResponse('**/query_range', { timeout: 5_000 });
