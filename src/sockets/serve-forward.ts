@@ -2,7 +2,7 @@
  * Serves a connection of Fluent Forward: the shared key first, then messages. A message that asks
  * for it is acknowledged once it is durable; sent again, it is stored once.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError } from '../model/errors.ts';
 import { deliver, type Delivery, type DeliveryParts } from './deliver.ts';
@@ -81,7 +81,7 @@ async function store(
     }
     if (plain.length > 0) await deliver(parts, delivery, plain, Buffer.concat);
     plain = [];
-    const once = { ...delivery, idempotencyKey: toKey(chunk) };
+    const once = { ...delivery, idempotencyKey: toKey(chunk, message) };
     const isDone = await deliver(parts, once, [message], Buffer.concat);
     if (!isDone) return void socket.destroy();
     await reply(format.encodeAck(chunk));
@@ -115,6 +115,14 @@ async function send(
   closing.removeEventListener('abort', resolve);
 }
 
-function toKey(chunk: string): string | undefined {
-  return /^[\x21-\x7e]{8,200}$/.test(chunk) ? `forward:${chunk}` : undefined;
+/** As short a chunk may be a constant of its sender. */
+const minChunkLength = 8;
+
+/**
+ * By the whole message: the chunk of Fluent Bit is a digest of the records, which is the same when
+ * they are sent with two tags.
+ */
+function toKey({ length }: string, message: Buffer): string | undefined {
+  if (length < minChunkLength) return undefined;
+  return `forward:${createHash('sha256').update(message).digest('hex')}`;
 }

@@ -103,6 +103,32 @@ suite('the client acknowledges', () => {
     );
   });
 
+  test('a long chunk', async () => {
+    const socket = await connectTo(port);
+    const chunk = 'c'.repeat(70_000);
+    let answer: Buffer = Buffer.alloc(0);
+    socket.on('data', (bytes: Buffer) => (answer = Buffer.concat([answer, bytes])));
+    socket.write(encode(['app', [[0, { message: 'kept', service: 'long' }]], { chunk }]));
+    await until(() => answer.length > chunk.length, { what: 'the acknowledgement' });
+    assert.deepEqual(decode(answer), { ack: chunk });
+    socket.destroy();
+  });
+
+  test('the same records with two tags, whose chunk is one, as of Fluent Bit', async () => {
+    const socket = await connectTo(port);
+    const entries = [[1_795_341_600, { message: 'same', service: 'tags' }]];
+    const chunk = 'c9a1b2c3d4e5f60718293a4b5c6d7e8f';
+    for (const tag of ['app', 'copy', 'copy']) {
+      socket.write(encode([tag, entries, { chunk }]));
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      assert.deepEqual(decode(answer), { ack: chunk });
+    }
+    socket.destroy();
+    const tags = (await stored('tags', 2)).map(({ labels }) => labels['tag']);
+    assert.equal(tags.length, 2);
+    assert.deepEqual(new Set(tags), new Set(['app', 'copy']));
+  });
+
   test('a message without any valid entry is acknowledged and counted as dropped', async () => {
     const dropped = async () =>
       (await sockets.service.metric('weir_socket_messages_dropped_total')) ?? 0;

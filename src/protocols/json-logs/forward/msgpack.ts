@@ -239,8 +239,8 @@ export function encode(value: string | boolean | Buffer | readonly unknown[] | o
   if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2]);
   if (typeof value === 'string') {
     const text = Buffer.from(value);
-    const head = Buffer.alloc(3, 0xda);
-    head.writeUInt16BE(text.length, 1);
+    const head = Buffer.alloc(5, 0xdb);
+    head.writeUInt32BE(text.length, 1);
     return Buffer.concat([head, text]);
   }
   if (Buffer.isBuffer(value)) return Buffer.concat([Buffer.from([0xc4, value.length]), value]);
