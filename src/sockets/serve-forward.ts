@@ -73,20 +73,28 @@ async function store(
   socket: Socket,
 ): Promise<void> {
   let plain: Buffer[] = [];
-  for (const message of messages) {
-    const chunk = format.chunkOf(message);
-    if (chunk === undefined) {
-      plain.push(message);
-      continue;
-    }
-    if (plain.length > 0) await deliver(parts, delivery, plain, Buffer.concat);
+  const storePlain = async () => {
+    const together = plain;
     plain = [];
-    const once = { ...delivery, idempotencyKey: toKey(chunk, message) };
-    const isDone = await deliver(parts, once, [message], Buffer.concat);
-    if (!isDone) return void socket.destroy();
-    await reply(format.encodeAck(chunk));
+    if (together.length > 0) await deliver(parts, delivery, together, Buffer.concat);
+  };
+  try {
+    for (const message of messages) {
+      const chunk = format.chunkOf(message);
+      if (chunk === undefined) {
+        plain.push(message);
+        continue;
+      }
+      await storePlain();
+      const once = { ...delivery, idempotencyKey: toKey(chunk, message) };
+      const isDone = await deliver(parts, once, [message], Buffer.concat);
+      if (!isDone) return void socket.destroy();
+      await reply(format.encodeAck(chunk));
+    }
+  } finally {
+    // Also those before one that cannot be read.
+    await storePlain();
   }
-  if (plain.length > 0) await deliver(parts, delivery, plain, Buffer.concat);
 }
 
 interface SendOptions extends Pick<DeliveryParts, 'events'> {

@@ -14,6 +14,8 @@ export interface FrameReader {
   end?(): Buffer | undefined;
   /** Bytes of a message of which the end is missing. */
   readonly partialBytes: number;
+  /** Why nothing after the messages can be read; absent = nothing can prevent it. */
+  readonly fault?: AppError | undefined;
 }
 
 /** How messages of a protocol are framed. */
@@ -59,6 +61,7 @@ export async function serveFrames(
         slow.stop();
         await store(messages);
       }
+      if (reader.fault !== undefined) throw reader.fault;
       if (!partial.hold(reader.partialBytes)) {
         parts.events.connectionCut(listener, 'memory');
         return;

@@ -90,6 +90,20 @@ suite('the client acknowledges', () => {
     await closed;
   });
 
+  for (const [name, bytes] of [
+    ['bytes that are no MessagePack', Uint8Array.of(0xc1)],
+    ['a value that is no message', encode('text')],
+  ] as const) {
+    test(`a message that arrives with ${name} is stored`, async () => {
+      const socket = await connectTo(port);
+      const closed = closeOf(socket);
+      const service = `before ${name}`;
+      socket.write(Buffer.concat([encode(['app', 0, { message: 'kept', service }]), bytes]));
+      await closed;
+      assert.equal((await stored(service, 1)).length, 1);
+    });
+  }
+
   test('fields of an unexpected type are stored', async () => {
     const socket = await connectTo(port);
     const record = { message: 'kept', severity: 7, service: 'odd', host: { ip: '::1' }, labels: 1 };

@@ -312,8 +312,10 @@ test('a size that has not arrived is not read from what was there before', () =>
 
 test('a message may not grow without end', () => {
   const reader = new MessageReader(1000);
-  assert.throws(() => reader.push(Buffer.from([0xdb, 255, 255, 255, 255])), /maxMessageBytes/);
+  reader.push(Buffer.from([0xdb, 255, 255, 255, 255]));
+  assert.match(reader.fault?.message ?? '', /maxMessageBytes/);
   const many = new MessageReader(1000);
   many.push(Buffer.from([0xdd, 255, 255, 255, 255]));
-  assert.throws(() => many.push(Buffer.alloc(1000)), /maxMessageBytes/);
+  many.push(Buffer.alloc(1000));
+  assert.match(many.fault?.message ?? '', /maxMessageBytes/);
 });

@@ -176,6 +176,7 @@ export class MessageReader {
   /** Position of the next value that is not walked; beyond the bytes for a long one. */
   #at = 0;
   #remaining = 1;
+  #fault: AppError | undefined;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -186,10 +187,25 @@ export class MessageReader {
     return this.#length;
   }
 
-  /** @throws AppError `malformed` | `too_large`, after which the connection cannot be read */
+  /** `malformed` or `too_large`. */
+  get fault(): AppError | undefined {
+    return this.#fault;
+  }
+
   push(chunk: Buffer): Buffer[] {
     this.#append(chunk);
     const messages: Buffer[] = [];
+    try {
+      this.#split(messages);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#fault = error;
+    }
+    return messages;
+  }
+
+  /** @throws AppError `malformed` | `too_large` */
+  #split(messages: Buffer[]): void {
     let start = 0;
     while (this.#head.read(this.#buffer, this.#at, this.#length)) {
       if (this.#head.end > this.#length) {
@@ -206,7 +222,6 @@ export class MessageReader {
     }
     this.#dropFirst(start);
     if (this.#length > this.#maxBytes) throw this.#tooLarge();
-    return messages;
   }
 
   #tooLarge(): AppError {
