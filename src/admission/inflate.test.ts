@@ -61,6 +61,27 @@ test('inflates all members of a gzip body', async () => {
   assert.equal(inflated.toString(), 'one two');
 });
 
+test('inflates all frames of a zstd body', async () => {
+  const body = Buffer.concat([zstdCompressSync('one '), zstdCompressSync('two')]);
+  const inflated = await inflate(body, 'zstd', { maxBytes: 100, memory: lease() });
+  assert.equal(inflated.toString(), 'one two');
+});
+
+test('rejects what follows the end of a body', async () => {
+  for (const [coding, compressed] of [
+    ['gzip', gzipSync('some text')],
+    ['zstd', zstdCompressSync('some text')],
+    ['deflate', deflateSync('some text')],
+    ['deflate', deflateRawSync('some text')],
+  ] as const) {
+    const damaged = Buffer.from(compressed);
+    damaged[0]! ^= 1;
+    for (const rest of [Buffer.from('more'), damaged]) {
+      await assertRefused('malformed', Buffer.concat([compressed, rest]), coding);
+    }
+  }
+});
+
 test('inflates deflate without the zlib header', async () => {
   const inflated = await inflate(deflateRawSync('text'), 'deflate', {
     maxBytes: 9,

@@ -98,6 +98,10 @@ async function inflateInTurns(
   } catch (error) {
     throw error instanceof AppError ? error : broken(coding, error);
   }
+  // Node reads all members of gzip, and leaves what follows the end of the others.
+  if (coding !== 'gzip' && inflation.bytesWritten < body.length) {
+    throw broken(coding, new Error('bytes follow the end of the data'));
+  }
   return Buffer.concat(pieces, size);
 }
 
