@@ -61,7 +61,8 @@ const recordAdvice: Readonly<Record<string, string>> = {
   'left out by sampling': 'The transform keeps a share of the logs; no action is needed.',
   redacted: 'The transform replaced secrets: better keep them out of the logs at the source.',
   'message not parsed':
-    'The transform expects another format: preview it with logs of this receiver.',
+    'The transform expects another format, or the message is over 256 KiB: preview it with logs ' +
+    'of this receiver.',
   'fields beyond the limit left out':
     'A step of the transform added more than 256 labels to a log, or one over 64 KiB: remove some.',
   illegal_argument_exception:

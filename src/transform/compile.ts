@@ -24,6 +24,8 @@ export type CompiledTransform = (event: TransformEvent, counts: Changes) => bool
 const maxLabels = 256;
 /** Patterns do not search what follows. */
 const maxSearchedLength = 64 * 1024;
+/** Parsing 10 MiB of nested arrays takes a minute. */
+const maxParsedLength = 256 * 1024;
 /** A value that a step adds, or what a redaction adds to an event. */
 const maxAddedLength = 64 * 1024;
 
@@ -172,12 +174,13 @@ const aliases: Readonly<Record<string, string>> = {
   'span.id': 'span_id',
 };
 
-/** @returns undefined if the text has another format */
+/** @returns undefined if the text has another format or is too long */
 function parseFields(
   text: string,
   format: 'json' | 'logfmt',
   maxFields: number,
 ): Iterable<readonly [name: string, value: string]> | undefined {
+  if (text.length > maxParsedLength) return undefined;
   return format === 'json' ? parseObject(text) : readLogfmt(text, maxFields);
 }
 

@@ -61,6 +61,21 @@ const cases: readonly {
     },
     expected: 202,
   },
+  {
+    name: 'a message of five million arrays in each other',
+    transform: [{ type: 'parse', format: 'json' }],
+    body: () => {
+      const arrays = 5_000_000;
+      return messages(1, `{"a":${'['.repeat(arrays)}${']'.repeat(arrays)}}`);
+    },
+    expected: 202,
+  },
+  {
+    name: 'a message of two million equal pairs of logfmt, parsed 20 times',
+    transform: Array.from({ length: 20 }, () => ({ type: 'parse', format: 'logfmt' })),
+    body: () => messages(1, 'a=b '.repeat(2_000_000)),
+    expected: 202,
+  },
 ];
 
 suite('transforms', { skip: process.platform !== 'linux' && 'it needs /proc' }, () => {

@@ -78,6 +78,13 @@ const cases: readonly {
     changes: ['message not parsed'],
   },
   {
+    name: 'does not parse a message of over 256 KiB',
+    steps: [{ type: 'parse', format: 'json' }],
+    event: { message: `{"a":1}${' '.repeat(256 * 1024)}` },
+    after: { message: `{"a":1}${' '.repeat(256 * 1024)}` },
+    changes: ['message not parsed'],
+  },
+  {
     name: 'takes fields by a pattern',
     steps: [{ type: 'extract', pattern: 'user=(?P<user>\\w+) (?P<severity>[a-z]+)' }],
     event: { message: 'user=ann error 5' },
