@@ -43,10 +43,13 @@ export class DelimitedFrames {
     return frames;
   }
 
-  /** @returns the last message if it lacks its delimiter */
-  end(): Buffer | undefined {
+  /**
+   * @param isCut more of it may have been on its way: a shorter line of StatsD is another value
+   * @returns the last message if it lacks its delimiter
+   */
+  end(isCut = false): Buffer | undefined {
     const last = this.#rest;
     this.#rest = nothing;
-    return last.length > 0 ? last : undefined;
+    return last.length > 0 && !isCut ? last : undefined;
   }
 }

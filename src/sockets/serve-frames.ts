@@ -10,8 +10,11 @@ import { maxAheadBytes, readAhead } from './read-ahead.ts';
 /** Splits a connection into messages. */
 export interface FrameReader {
   push(chunk: Buffer): Buffer[];
-  /** The last message if it has no other end than that of the connection. */
-  end?(): Buffer | undefined;
+  /**
+   * The last message if it has no other end than that of the connection.
+   * @param isCut the sender has not ended the connection
+   */
+  end?(isCut: boolean): Buffer | undefined;
   /** Bytes of a message of which the end is missing. */
   readonly partialBytes: number;
   /** Why nothing after the messages can be read; absent = nothing can prevent it. */
@@ -69,7 +72,7 @@ export async function serveFrames(
       if (reader.partialBytes > 0) slow.start();
       else slow.stop();
     }
-    const last = reader.end?.();
+    const last = reader.end?.(!socket.readableEnded);
     if (last !== undefined) await store([last]);
   } finally {
     slow.stop();

@@ -11,9 +11,10 @@ import { serveFrames } from '../../src/sockets/serve-frames.ts';
 
 const sentBytes = 2 * 1024 * 1024;
 const newline = 0x0a;
+const held = { partials: new HeldMemory(Infinity), ahead: new HeldMemory(Infinity) };
+const parts = { ...held, events: {} } as unknown as DeliveryParts;
 
-/** @returns how many messages were stored at once, each time */
-async function countsOf(t: TestContext, line: string): Promise<number[]> {
+async function openPair(t: TestContext) {
   const server = createServer({ pauseOnConnect: true });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -24,6 +25,12 @@ async function countsOf(t: TestContext, line: string): Promise<number[]> {
     server.close();
   });
   const [served] = await accepted;
+  return { sender, served };
+}
+
+/** @returns how many messages were stored at once, each time */
+async function countsOf(t: TestContext, line: string): Promise<number[]> {
+  const { sender, served } = await openPair(t);
   sender.end(Buffer.alloc(sentBytes, line));
   const counts: number[] = [];
   const options = {
@@ -36,8 +43,6 @@ async function countsOf(t: TestContext, line: string): Promise<number[]> {
       await sleep(5);
     },
   };
-  const held = { partials: new HeldMemory(Infinity), ahead: new HeldMemory(Infinity) };
-  const parts = { ...held, events: {} } as unknown as DeliveryParts;
   await serveFrames(served, new AbortController().signal, options, parts);
   return counts;
 }
@@ -56,3 +61,27 @@ test('messages of a kilobyte', async (t) => {
   assert.equal(sum(counts), sentBytes / 1024);
   assert.ok(Math.max(...counts) > 512, `${Math.max(...counts)} messages`);
 });
+
+for (const [end, expected] of [
+  ['the sender ends', ['a:1|c', 'b:10|c']],
+  ['a stop cuts', ['a:1|c']],
+] as const) {
+  test(`a message without a delimiter that ${end}`, async (t) => {
+    const { sender, served } = await openPair(t);
+    const stop = new AbortController();
+    const stored: string[] = [];
+    const options = {
+      listener: 'statsd_tcp',
+      framing: { open: () => new DelimitedFrames(1024, newline) },
+      messageTimeoutMs: 60_000,
+      store(messages: readonly Buffer[]) {
+        stored.push(...messages.map(String));
+        if (end === 'a stop cuts') stop.abort();
+        else sender.end();
+      },
+    };
+    sender.write('a:1|c\nb:10|c');
+    await serveFrames(served, stop.signal, options, parts);
+    assert.deepEqual(stored, expected);
+  });
+}
