@@ -10,9 +10,13 @@ export type Redaction = (text: string, label: string | undefined) => string;
 
 /** Digits with a space or hyphen between them. */
 const digits = /(?<!\d)\d(?:[ -]?\d){12,}/g;
-const cardLengths = [19, 18, 17, 16, 15, 14, 13];
+const zero = 0x30;
+const minCardDigits = 13;
+const maxCardDigits = 19;
 
-const email = /[\w.%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}\.){1,8}[A-Za-z]{2,24}/g;
+const emailDomain = /@[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}\.){1,8}[A-Za-z]{2,24}/g;
+const emailName = /[\w.%+-]/;
+const maxEmailName = 64;
 
 /** Secrets that are recognised by their form. */
 const secret = new RegExp(
@@ -53,7 +57,7 @@ function createSearch(kind: RedactedKind, replacement: string): Redaction {
     return (text) => text.replace(digits, (run) => redactCards(run, replacement));
   }
   if (kind === 'email') {
-    return (text) => (text.includes('@') ? text.replace(email, () => replacement) : text);
+    return (text) => redactEmails(text, replacement);
   }
   return (text, label) => {
     if (label !== undefined && secretLabel.test(label)) return text === '' ? text : replacement;
@@ -84,32 +88,56 @@ function withinLength(
   return redact(text.slice(0, limit.maxLength)) + limit.replacement;
 }
 
+/** From each domain backwards: a name may begin at every character of a long text. */
+function redactEmails(text: string, replacement: string): string {
+  let result = '';
+  let at = 0;
+  for (const { 0: domain, index } of text.matchAll(emailDomain)) {
+    const earliest = Math.max(at, index - maxEmailName);
+    let start = index;
+    while (start > earliest && emailName.test(text[start - 1]!)) start -= 1;
+    if (start === index) continue;
+    result += text.slice(at, start) + replacement;
+    at = index + domain.length;
+  }
+  return result + text.slice(at);
+}
+
 /** @param run digits, possibly grouped; long runs hold a card number at any position */
 function redactCards(run: string, replacement: string): string {
   let result = '';
   let at = 0;
-  for (let start = 0; start < run.length; start = at) {
+  for (let start = 0; start < run.length; ) {
     const end = cardEnd(run, start);
-    at = end ?? nextGroup(run, start);
-    result += end === undefined ? run.slice(start, at) : replacement;
+    if (end !== undefined) {
+      result += run.slice(at, start) + replacement;
+      at = end;
+    }
+    start = end ?? nextGroup(run, start);
   }
-  return result;
+  return result + run.slice(at);
 }
 
-/** @returns where a card number that starts here ends */
+/** @returns where the longest card number that starts here ends: ISO/IEC 7812-1, annex B */
 function cardEnd(run: string, start: number): number | undefined {
-  if (!/[2-6]/.test(run[start] ?? '')) return undefined;
-  const ends: number[] = [];
-  let number = '';
-  for (let at = start; at < run.length && number.length < cardLengths[0]!; at += 1) {
-    if (run[at]! < '0') continue;
-    number += run[at];
-    ends.push(at + 1);
+  if (run[start]! < '2' || run[start]! > '6') return undefined;
+  let end: number | undefined;
+  let count = 0;
+  /** Every second digit is doubled, from the right: for an even and an odd number of digits. */
+  let sumOfEven = 0;
+  let sumOfOdd = 0;
+  for (let at = start; at < run.length && count < maxCardDigits; at += 1) {
+    const digit = run.charCodeAt(at) - zero;
+    if (digit < 0) continue;
+    const doubled = digit > 4 ? 2 * digit - 9 : 2 * digit;
+    const isDoubledInEven = count % 2 === 0;
+    sumOfEven += isDoubledInEven ? doubled : digit;
+    sumOfOdd += isDoubledInEven ? digit : doubled;
+    count += 1;
+    const sum = count % 2 === 0 ? sumOfEven : sumOfOdd;
+    if (count >= minCardDigits && sum % 10 === 0) end = at + 1;
   }
-  const found = cardLengths.find(
-    (length) => length <= number.length && passesLuhn(number.slice(0, length)),
-  );
-  return found === undefined ? undefined : ends[found - 1];
+  return end;
 }
 
 /** Cards begin a group of digits: in the middle of one, a number of 40 digits has too many. */
@@ -118,15 +146,4 @@ function nextGroup(run: string, start: number): number {
     if (run[at]! < '0') return at + 1;
   }
   return run.length;
-}
-
-/** ISO/IEC 7812-1, annex B. */
-function passesLuhn(number: string): boolean {
-  let sum = 0;
-  for (let index = 0; index < number.length; index += 1) {
-    const digit = number.charCodeAt(number.length - 1 - index) - 48;
-    const doubled = index % 2 === 1 ? 2 * digit : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-  }
-  return sum % 10 === 0;
 }
