@@ -164,7 +164,11 @@ const errorTypes: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** Prometheus' failures, with the members of problem+json (RFC 9457) beside `errorType`. */
-export const prometheusFailure: ReadFailure = { schema: failureSchema, encode };
+export const prometheusFailure: ReadFailure = {
+  schema: failureSchema,
+  codes: ['execution'],
+  encode,
+};
 
 function encode({ code, title, detail, requestId, parameter }: Problem) {
   const body: z.output<typeof failureSchema> = {

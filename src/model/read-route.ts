@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Scope } from './account.ts';
+import type { ErrorCode } from './errors.ts';
 import type { Scan } from './plan.ts';
 import type { ContentCoding, EncodedProblem, MediaTypeRule, Problem } from './protocol.ts';
 
@@ -126,6 +127,8 @@ export interface ReadResponse {
 /** Errors in another JSON format than problem+json. */
 export interface ReadFailure {
   readonly schema: z.ZodType;
+  /** Further codes that the routes may answer, beside those of every read. */
+  readonly codes: readonly ErrorCode[];
   readonly encode: (problem: Problem) => EncodedProblem;
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Registry } from 'prom-client';
+import { z } from 'zod';
 
 /** A route that needs no token. */
 export interface OpenRoute {
@@ -13,6 +14,8 @@ export interface OpenRoute {
   readonly summary: string;
   /** Descriptions by status. */
   readonly answers: Readonly<Record<number, string>>;
+  /** Of the JSON that it answers; absent = any. */
+  readonly schema?: z.ZodType;
   readonly answer: () => Promise<OpenAnswer>;
 }
 
@@ -69,16 +72,25 @@ function withoutWeakPrefix(tag: string): string {
   return tag.trim().replace(/^W\//, '');
 }
 
+const healthSchema = z.object({ status: z.literal('ok') });
+
+const readinessSchema = z.object({
+  status: z.enum(['ready', 'not ready']),
+  missing: z.array(z.string()).describe('Parts that are not ready, such as `queue`.'),
+});
+
 /** Health, and readiness. */
 export function createProbes({ missing }: Pick<Answers, 'missing'>): [OpenRoute, OpenRoute] {
   return [
     {
       ...open('/healthz', 'getHealth', 'Whether the process is alive'),
+      schema: healthSchema,
       answer: async () => ({ status: 200, contentType: json, body: '{"status":"ok"}' }),
     },
     {
       ...open('/readyz', 'getReadiness', 'Whether the node is ready'),
-      answers: { 200: 'Ready.', 503: 'Not ready, with the reason.' },
+      answers: { 200: 'Ready.', 503: 'Not ready, with the parts that are missing.' },
+      schema: readinessSchema,
       async answer() {
         const parts = await missing();
         const isReady = parts.length === 0;

@@ -1,12 +1,13 @@
 /** The routes of protocols in OpenAPI. */
 import type { ErrorCode } from '../model/errors.ts';
-import type { AnswerDescription, BodyDescription } from '../model/protocol.ts';
+import type { AnswerDescription, BodyDescription, IngestDescription } from '../model/protocol.ts';
 import { type HttpProtocol, methodsOf, receiverUrl } from './ingest-surface.ts';
 import {
   errorResponses,
   type Json,
   mapValues,
   type Operation,
+  problemContent,
   rateLimitHeaders,
   receiverParameter,
   requestBodyErrors,
@@ -36,7 +37,7 @@ export function describeIngest({ http, codings }: HttpProtocol): Operation[] {
     requestBody: { required: true, content: mapValues(request, describeBody) },
     responses: {
       ...errorResponses(codes, errors && mapValues(errors, describeBody)),
-      ...mapValues(answers, describeAnswer),
+      ...describeAnswers(answers),
     },
   };
   const { path, otherPaths = [], tokenPaths = [] } = http;
@@ -99,7 +100,18 @@ function encodingHeaders(codings: readonly string[]): Json[] {
   ];
 }
 
-function describeAnswer({ description, headers = {}, content }: AnswerDescription): Json {
+function describeAnswers(answers: IngestDescription['answers']): Json {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => {
+      const described = describeAnswer(answer);
+      if (status < '400') return [status, described];
+      // Beside errors of that status in the usual format.
+      return [status, { ...described, content: { ...problemContent, ...described.content } }];
+    }),
+  );
+}
+
+function describeAnswer({ description, headers = {}, content }: AnswerDescription) {
   const string = { type: 'string' };
   return {
     description,

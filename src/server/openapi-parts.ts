@@ -99,8 +99,9 @@ function responsesOf({ responses }: Json): [status: string, Json][] {
 }
 
 export function describeOpen({ method, path, ...route }: OpenRoute): Operation {
-  const { operationId, summary, answers } = route;
-  const responses = mapValues(answers, (description) => ({ description }));
+  const { operationId, summary, answers, schema } = route;
+  const content = { 'application/json': schema === undefined ? {} : { schema: toSchema(schema) } };
+  const responses = mapValues(answers, (description) => ({ description, content }));
   return { method, path, describe: { operationId, summary, security: [], responses } };
 }
 
@@ -139,6 +140,10 @@ export function errorResponses(codes: readonly ErrorCode[], content?: Json): Jso
   );
 }
 
+export const problemContent = {
+  [problemType]: { schema: { $ref: '#/components/schemas/Problem' } },
+};
+
 function problemResponse(code: ErrorCode): Json {
   const { httpStatus, title } = errorTable[code];
   const example = {
@@ -152,7 +157,7 @@ function problemResponse(code: ErrorCode): Json {
   return {
     description: title,
     headers: errorHeaders(code),
-    content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' }, example } },
+    content: mapValues(problemContent, (body) => ({ ...body, example })),
   };
 }
 

@@ -72,7 +72,7 @@ function describeRead(route: ReadRoute): Operation[] {
     responses: {
       200: { description: summary, ...describeReadResponse(response, route.reportsScan === true) },
       ...errorResponses(
-        body === undefined ? readErrors : bodyErrors,
+        [...(body === undefined ? readErrors : bodyErrors), ...(failure?.codes ?? [])],
         failure && { 'application/json': toContent(failure.schema) },
       ),
     },

@@ -6,7 +6,13 @@ import { MetricWriter } from '../../codec/metric-writer.ts';
 import { SeriesMemo } from '../../codec/series-memo.ts';
 import { createSlicedDecoder } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
-import type { DecodeContext, IngestDescription, Protocol, Reply } from '../../model/protocol.ts';
+import type {
+  AnswerDescription,
+  DecodeContext,
+  IngestDescription,
+  Protocol,
+  Reply,
+} from '../../model/protocol.ts';
 import { type DecodingOptions, WriteRequestDecoding } from './decode.ts';
 import { RequestV2 } from './symbol-request.ts';
 import { TimeSeries } from './time-series.ts';
@@ -101,6 +107,11 @@ function describeRejections({ rows, rejected, rejectedCount, rejectedByReason }:
   return `${all}, ${stored}${example}\n`;
 }
 
+const rejected: AnswerDescription = {
+  description: 'malformed request; or, as text, some records were rejected and the others stored.',
+  content: { 'text/plain': { schema: z.string() } },
+};
+
 const description: IngestDescription = {
   operationId: 'remoteWrite',
   summary: 'Send samples by Prometheus remote_write 1.0',
@@ -117,7 +128,7 @@ const description: IngestDescription = {
       }),
     },
   },
-  answers: { 204: { description: 'Everything is durable.' } },
+  answers: { 204: { description: 'Everything is durable.' }, 400: rejected },
 };
 
 const descriptionV2: IngestDescription = {
@@ -146,6 +157,7 @@ const descriptionV2: IngestDescription = {
         'X-Prometheus-Remote-Write-Exemplars-Written': 'Stored exemplars.',
       },
     },
+    400: rejected,
   },
 };
 
