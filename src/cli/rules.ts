@@ -1,7 +1,7 @@
 /** `weir rules`: rule groups in Prometheus' file format. */
 import { readFileSync } from 'node:fs';
 import { text as readText } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { messageOf } from '../std/error-text.ts';
 import type { Api } from './api.ts';
 import { instantHelp, toInstant } from './reading/instant.ts';
@@ -137,7 +137,11 @@ function definePreview(command: Command, terminal: Terminal): void {
     .argument('<file>', 'rule file, - = standard input')
     .description('list the alerts that a file would have raised in the past')
     .option(...streamOption)
-    .option('--since <time>', `begin: ${instantHelp}`, instant, instant('1d'))
+    .addOption(
+      new Option('--since <time>', `begin: ${instantHelp}`)
+        .argParser(instant)
+        .default(instant('1d'), '1d'),
+    )
     .option('--until <time>', 'end; default: now', instant)
     .option('--step <duration>', 'time between evaluations; default: the interval of each group')
     .action(async (file: string, flags: PreviewFlags, self: Command) => {

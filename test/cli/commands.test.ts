@@ -248,6 +248,7 @@ const failures: readonly [string, string[], number, RegExp][] = [
   ['no command', [], 2, /^Usage: weir/],
   ['an unknown command', ['acount'], 2, /unknown command/],
   ['an unknown option', ['stream', 'list', '--colour'], 2, /unknown option/],
+  ['ship, which never gives up', ['ship', 'a', '--give-up-after', '1s'], 2, /unknown option/],
   ['a missing argument', ['stream', 'show'], 2, /missing required argument/],
   ['no number', ['stream', 'create', 'x', '--retention-days', 'ten'], 2, /whole number/],
   ['an unknown kind', ['receiver', 'create', 'x', '--kind', 'syslog'], 2, /Allowed choices/],

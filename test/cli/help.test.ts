@@ -35,6 +35,12 @@ test('each command has examples and exit codes', async () => {
   }
 });
 
+test('the default range of a preview is shown as a duration', async () => {
+  const terminal = captureTerminal();
+  assert.equal(await run(['rules', 'preview', '--help'], terminal), 0);
+  assert.match(terminal.out().replaceAll(/\s+/g, ' '), /--since <time> .*\(default: 1d\)/);
+});
+
 test('docs/cli.md lists exactly the existing commands', () => {
   const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `weir '));

@@ -15,7 +15,8 @@ const runbook = readFiles('docs/runbook*.md');
 const all = [...docs, ...readFiles('deploy/**/*'), ...readFiles('README.md')];
 
 /** Variables of commands and tests. */
-const otherVariables = /^WEIR_(CONFIG|URL|TOKEN|ACCOUNT|CA_FILE|RECEIVER_URL|INGEST_TOKEN)$/;
+const otherVariables =
+  /^WEIR_(CONFIG|URL|TOKEN|ACCOUNT|CA_FILE|RECEIVER_URL|INGEST_TOKEN|OPS_URL)$/;
 
 test('every WEIR_ variable is a setting', () => {
   const known = new Set(settings.map(({ environment }) => environment));

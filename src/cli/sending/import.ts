@@ -17,7 +17,7 @@ import {
   writeProgress,
 } from './import-file.ts';
 import { createLineSource, type SourceOptions } from './lines.ts';
-import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
+import { addGiveUpOption, addSendingOptions, type EventFlags, toDefaults } from './options.ts';
 import { toFileLine, toLineCount } from './progress.ts';
 import { type EventSource, pump } from './pump.ts';
 import { openShipping, type Shipping, type ShippingFlags } from './shipping.ts';
@@ -49,7 +49,7 @@ Examples:
 `;
 
 export function define(command: Command, terminal: Terminal): void {
-  addSendingOptions(command, [...lineFormats, 'csv'])
+  addGiveUpOption(addSendingOptions(command, [...lineFormats, 'csv']))
     .argument('<file...>', 'files to send one after the other; - is standard input')
     .option(
       '--resume',

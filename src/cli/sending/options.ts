@@ -1,4 +1,4 @@
-/** Options of `weir send` and `weir import`. */
+/** Options of `weir send`, `weir import` and `weir ship`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../promql/parser/numbers.ts';
 import { CommandError, exitCodes } from '../terminal.ts';
@@ -30,12 +30,16 @@ export function addSendingOptions(command: Command, formats: readonly string[]):
     )
     .option('--receiver-url <url>', 'receiver of kind http_json [WEIR_RECEIVER_URL]')
     .option('--ingest-token <secret>', "the receiver's token [WEIR_INGEST_TOKEN]")
-    .addOption(
-      new Option('--give-up-after <time>', 'stop trying to deliver: 30s, 5m, 1h; 0 = never')
-        .default(300, '5m')
-        .argParser(toSeconds),
-    )
     .option('--quiet', 'print only errors');
+}
+
+/** Not of `weir ship`, which never gives up. */
+export function addGiveUpOption(command: Command): Command {
+  return command.addOption(
+    new Option('--give-up-after <time>', 'stop trying to deliver: 30s, 5m, 1h; 0 = never')
+      .default(300, '5m')
+      .argParser(toSeconds),
+  );
 }
 
 export function toDefaults(flags: Omit<EventFlags, 'format'>, host: string): EventDefaults {

@@ -6,7 +6,7 @@ import { resolveTarget, type TargetFlags } from '../connection.ts';
 import type { Terminal } from '../terminal.ts';
 import { createLineReader, lineFormats } from './event-line.ts';
 import { countReading, createLineSource } from './lines.ts';
-import { addSendingOptions, type EventFlags, toDefaults } from './options.ts';
+import { addGiveUpOption, addSendingOptions, type EventFlags, toDefaults } from './options.ts';
 import { toSendLine } from './progress.ts';
 import { pump } from './pump.ts';
 import { openShipping, type ShippingFlags } from './shipping.ts';
@@ -27,7 +27,7 @@ Examples:
 `;
 
 export function define(command: Command, terminal: Terminal): void {
-  addSendingOptions(command, lineFormats)
+  addGiveUpOption(addSendingOptions(command, lineFormats))
     .argument('[message]', 'a message; default: the lines of standard input')
     .addHelpText('after', examples)
     .action(async (message: string | undefined) => {

@@ -21,7 +21,7 @@ import { shipJournal } from './journal.ts';
 import type { FileOptions, Send } from './ship-file.ts';
 import { type ContainerFormat, type JoinedLine, kubernetesLabels } from './shipped-line.ts';
 
-interface ShipFlags extends EventFlags, ShippingFlags, TargetFlags {
+interface ShipFlags extends EventFlags, Omit<ShippingFlags, 'giveUpAfter'>, TargetFlags {
   readonly state: string;
   readonly container: ContainerFormat;
   readonly startsWith?: RE2JS;
