@@ -38,7 +38,7 @@ export const queueSection = section({
     'Segment size of the log in the data directory.',
   ),
   minFreeDiskBytes: integer('bytes', gibibyte, 0, 1024 * gibibyte).describe(
-    'Free disk below which new events are refused with 503.',
+    'Free disk below which new events are refused with 503; at least two segments of the log.',
   ),
   maxBacklogBytes: integer('bytes', 0, 0, 1024 * 1024 * gibibyte).describe(
     'Backlog at which new events are refused with 503; 0 = only the disk is the limit.',

@@ -98,6 +98,21 @@ test('each alert names an entry of the runbook', () => {
   }
 });
 
+test('log lines and errors that the runbook quotes are in the source', () => {
+  const parts = readFiles('src/**/!(*.test).ts').map(({ text }) => text);
+  // Strings of several lines as one, and their variable parts as the runbook writes them.
+  const source = parts
+    .join('\n')
+    .replaceAll(/['`] \+\n\s*['`]/g, '')
+    .replaceAll(/\$\{[^}]*\}/g, '…');
+  const line =
+    /(?<=`)(?:cannot|certificate|closing|drain|engine|queue|removed|store)(?: [^\s`]+){2,}(?=`)/g;
+  const mentions = mentionsOf(runbook, line);
+  assert.ok(mentions.size > 15);
+  const isQuoted = (text: string) => text.split('…').every((part) => source.includes(part));
+  assert.deepEqual(unknownOf(mentions, isQuoted), []);
+});
+
 interface Alerts {
   readonly groups: readonly {
     readonly rules: readonly { alert: string; annotations: { runbook: string } }[];
