@@ -33,8 +33,8 @@ export const metricsSection = section({
     'Samples that one PromQL query may hold in memory, 16 bytes each; more is an error.',
   ),
   maxSamplesInMemory: integer('count', 8_000_000, 0, 1_000_000_000).describe(
-    'Memory for samples of queried streams, in 16 bytes, where no other node inserts; 0 = none. ' +
-      'A sample takes 8 to 16 bytes. Three quarters are filled ahead.',
+    'Memory for samples of queried streams, in units of 16 bytes, where no other node inserts; ' +
+      '0 = none. A sample takes 8 to 16 bytes. Three quarters of it are filled before queries.',
   ),
   ...settingsOfOtlpMetrics(),
 });
