@@ -156,6 +156,30 @@ suite('OpenTelemetry variables', () => {
   }
 });
 
+suite('reading', { skip: missing('jq', 'jq') }, () => {
+  for (const page of readPages('docs/{reading-logs,exports}.md')) {
+    test(page.path, async () => {
+      const { accountId, accessToken, streamUrl } = service.quickstart;
+      await service.postLogs([backup]);
+      const logId = await until(async () => (await service.list({})).logs[0]?.logId, {
+        what: 'a log',
+      });
+      const script = blocksOf(page)
+        .filter(({ language }) => language === 'sh')
+        .map(({ text }) => text)
+        .join('\n')
+        .replaceAll('https://localhost:8444', streamUrl)
+        .replaceAll('./data/', 'data/')
+        .replaceAll(' data/', ` ${service.dataDir}/`)
+        .replaceAll('curl -sS', 'curl --fail -sS');
+      await run('bash', ['-e', '-c', script], {
+        cwd: folder,
+        env: { ...process.env, TOKEN: accessToken, ACCOUNT: accountId, LOG_ID: logId },
+      });
+    });
+  }
+});
+
 suite('weir', () => {
   const lines = weirs.flatMap(({ text }) => text.trimEnd().split('\n'));
   for (const line of lines) {

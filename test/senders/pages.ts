@@ -1,4 +1,4 @@
-/** The pages about senders as blocks of text, ready to run. */
+/** The pages with commands as blocks of text, ready to run. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,8 +19,9 @@ export interface Block {
   readonly text: string;
 }
 
-export function readPages(): Page[] {
-  const pattern = '{docs/senders/*,docs/reading-metrics,docs/ship}.md';
+const senderPages = '{docs/senders/*,docs/reading-metrics,docs/ship}.md';
+
+export function readPages(pattern = senderPages): Page[] {
   return globSync(pattern, { cwd: repository })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
