@@ -51,7 +51,11 @@ const accountRate = option(
   toLimit,
 );
 const streamSettings = [
-  option('--retention-days <n>', 'retention in days, counted from receipt', toInteger),
+  option(
+    '--retention-days <n>',
+    'retention in days, counted from receipt, 1 to 3650; 30 for a new stream',
+    toInteger,
+  ),
   option(
     '--downsampling <levels>',
     'metrics: keep the last sample of each 5 minutes after 30 days with 30d:5m, or none',
