@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
-import type { Answer, Exchange } from '../harness/http.ts';
+import type { Answer } from '../harness/http.ts';
 import { joinService } from '../harness/joined-service.ts';
 import { remoteWrite } from '../harness/metrics.ts';
 import { toSample } from '../harness/prompb.ts';
@@ -162,7 +162,7 @@ suite('stream', () => {
 const receiver = '/v1/receivers/{receiverId}';
 
 suite('ingest', () => {
-  const post = async (path: string, { headers = {}, body = '' }: Exchange) => {
+  const post = async (path: string, headers: Readonly<Record<string, string>>, body: string) => {
     const { ingestUrl, receivers } = service.quickstart;
     const { receiverId, token } = receivers.http_json;
     const answer = await service.http.send(ingestUrl + path.replace('{receiverId}', receiverId), {
@@ -197,7 +197,7 @@ suite('ingest', () => {
     [`${receiver}/influx/write`, {}, 'a b=1', 403],
   ] as const) {
     test(`POST ${path} ${body} is ${status}`, async () => {
-      assert.equal(await post(path, { headers, body }), status);
+      assert.equal(await post(path, headers, body), status);
     });
   }
 
