@@ -39,8 +39,8 @@ Reads lines, NDJSON (also from weir export) and CSV with a header, each plain, g
 time, labels, trace and span; Kubernetes' names, event name and scope become labels.
 
 An import can be repeated: within 24 hours Weir recognizes each request of the same file, options
-and receiver and stores it once. With --resume the position is stored in FILE.weir-import, and a
-later import continues there.
+and receiver and stores it once. With --resume the position is stored in FILE.weir-import until the
+file is complete, and a later import continues there.
 
 Examples:
   weir import app.log --service shop --host web-1
