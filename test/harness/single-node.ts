@@ -2,7 +2,7 @@
 import type { Quickstart } from './quickstart.ts';
 import type { NodesOptions, ServiceNodes } from './service-nodes.ts';
 import { WeirNode } from './weir-node.ts';
-import { workersOf } from './weir-process.ts';
+import { enginesOf } from './weir-process.ts';
 
 export function openSingleNode(
   { flags = [], env, arePortsKept }: NodesOptions,
@@ -20,10 +20,7 @@ export function openSingleNode(
       return node.process;
     },
     launched: () => node.launched,
-    enginePids: () => {
-      const workers = new Set(workersOf(node.process.pid));
-      return node.children().filter((pid) => !workers.has(pid));
-    },
+    enginePids: () => enginesOf(node.process.pid),
     launch: () => node.launch(),
     start: () => node.start(),
     kill: (signal) => node.kill(signal),

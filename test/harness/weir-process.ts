@@ -78,9 +78,16 @@ export function childrenOf(pid: number): number[] {
 
 /** Children that are ingest workers. */
 export function workersOf(pid: number): number[] {
-  return childrenOf(pid).filter((child) =>
-    /\/service\/worker-process\.[jt]s\0?$/.test(commandOf(child)),
-  );
+  return childrenThatRun(pid, /\/service\/worker-process\.[jt]s\0?$/);
+}
+
+/** Children that are engines; suspended before its `exec`, one would block its parent as well. */
+export function enginesOf(pid: number): number[] {
+  return childrenThatRun(pid, /\/engine\/child\.[jt]s\0?$/);
+}
+
+function childrenThatRun(pid: number, command: RegExp): number[] {
+  return childrenOf(pid).filter((child) => command.test(commandOf(child)));
 }
 
 /** Command line with NUL-terminated arguments; empty after its end. */
