@@ -33,12 +33,13 @@ const bound = (...more: string[]) =>
   ]);
 
 async function stored(serviceName: string, count: number) {
-  const parameters = { serviceName };
-  await until(async () => (await sockets.service.facet('service', parameters)).total >= count, {
-    what: `${count} logs of ${serviceName}`,
-    timeoutMs: 60_000,
-  });
-  return (await sockets.service.list({ ...parameters, limit: 1000 })).logs;
+  return until(
+    async () => {
+      const { logs } = await sockets.service.list({ serviceName, limit: 1000 });
+      return logs.length >= count && logs;
+    },
+    { what: `${count} logs of ${serviceName}`, timeoutMs: 60_000 },
+  );
 }
 
 async function emitWith(options: FluentClientOptions, service: string): Promise<void> {
