@@ -164,7 +164,7 @@ function createStore(
   const recent =
     restart === undefined || maxRows === 0
       ? undefined
-      : createRecentLogs(listParts, { maxRows, now: Date.now });
+      : createRecentLogs(listParts, { ...changes, maxRows, now: Date.now });
   const merges = restart && {
     'logs/1': createMergePause(untracked, { placement, table: 'logs' }),
     'metrics/1': createMergePause(untracked, { placement, table: 'samples' }),

@@ -229,6 +229,23 @@ suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, ()
     assert.equal((await store.list(listPlan(filter))).length, 3);
   });
 
+  test('a list has the logs that a count before it had', async () => {
+    const owner = { accountId: randomUUID(), streamId: randomUUID() };
+    await insert(owner, [{ body: 'first' }]);
+    const filter = everyLog(owner.accountId, [owner.streamId]);
+    await inMemory(listPlan(filter));
+    const range = { startMs: 0, endMs: Date.now() + 86_400_000, buckets: 1 };
+    const count = async () =>
+      (await store.histogram({ filter, ...range, groupBy: undefined, topK: 1 })).counts[0]!;
+    for (let logs = 2; logs < 60; logs++) {
+      const inserted = insert(owner, [{ body: `log ${logs}` }]);
+      while ((await count()) < logs);
+      assert.equal((await store.list(listPlan(filter, { limit: 100 }))).length, logs);
+      await inserted;
+    }
+    assert.ok(await agree(listPlan(filter)), 'afterwards pages come from memory again');
+  });
+
   test('a page of a rare value is read once', async () => {
     const owner = { accountId: randomUUID(), streamId: randomUUID() };
     const at = (i: number) => startNanos - BigInt(1_000 - i) * second;

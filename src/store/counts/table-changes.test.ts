@@ -11,7 +11,8 @@ function track() {
     answers.push({ resolve, reject });
     return promise;
   };
-  const fake = { execute: change, insert: change } as unknown as Connection;
+  const read = async () => [];
+  const fake = { execute: change, insert: change, read, readBytes: read } as unknown as Connection;
   const { connection, changes } = trackChanges(fake, 'weir');
   const insert = (table: string) =>
     connection.insert({ sql: `INSERT INTO weir.${table} (a) FORMAT RowBinary`, params: {} }, []);
@@ -29,6 +30,28 @@ test('an insert is unknown while it runs, and a change afterwards', async () => 
   await inserted;
   assert.notEqual(changes.stamp(), undefined);
   assert.notEqual(changes.stamp(), before);
+});
+
+test('reads are ahead of an insert until it is acknowledged', async () => {
+  const { answers, changes, connection, insert } = track();
+  const read = (table = 'logs') =>
+    connection.read({ sql: `SELECT a FROM weir.${table}`, params: {} }, { accountId: 'account' });
+  await read();
+  const first = insert('logs');
+  const second = insert('logs');
+  await read('samples');
+  assert.equal(changes.wereReadAhead(), false);
+  await read();
+  assert.equal(changes.wereReadAhead(), true);
+  const third = insert('logs');
+  answers[0]!.resolve();
+  await first;
+  assert.equal(changes.wereReadAhead(), true);
+  answers[1]!.resolve();
+  await second;
+  assert.equal(changes.wereReadAhead(), false, 'no read has answered since the third began');
+  answers[2]!.resolve();
+  await third;
 });
 
 test('an insert of metrics changes no logs', async () => {

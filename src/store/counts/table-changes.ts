@@ -1,8 +1,9 @@
 /**
- * Whether the logs may have changed since a moment, without a statement. Only for a store that no
- * other process changes: every change passes through the connection.
+ * Whether the logs may have changed since a moment, without a statement, and what reads may have
+ * found. Only for a store that no other process changes: every change passes through the connection.
  */
-import type { Connection } from '../connection.ts';
+import type { Connection, QueryContext } from '../connection.ts';
+import type { Statement } from '../sql/statement.ts';
 import { tableName } from '../sql/tables.ts';
 
 export interface TableChanges {
@@ -12,10 +13,18 @@ export interface TableChanges {
    * rows, the latter remove what reads hide already.
    */
   stamp(): number | undefined;
+  /**
+   * Whether a read may have found logs of an insert that is not acknowledged yet: they are visible
+   * before they are synced.
+   */
+  wereReadAhead(): boolean;
 }
 
 /** For a store with other writers. */
-export const unknownChanges: TableChanges = { stamp: () => undefined };
+export const unknownChanges: TableChanges = {
+  stamp: () => undefined,
+  wereReadAhead: () => true,
+};
 
 /** A statement that failed may take effect until its time limit. */
 const doubtMs = 3_600_000;
@@ -29,6 +38,7 @@ export function trackChanges(
   let count = 0;
   let running = 0;
   let doubtUntilMs = -Infinity;
+  const inserts = new Set<{ isFound: boolean }>();
 
   async function during(change: Promise<void>): Promise<void> {
     running += 1;
@@ -43,17 +53,39 @@ export function trackChanges(
     }
   }
 
+  async function inserting(insert: Promise<void>): Promise<void> {
+    const own = { isFound: false };
+    inserts.add(own);
+    try {
+      await during(insert);
+    } finally {
+      inserts.delete(own);
+    }
+  }
+
+  async function reading<Answer>({ sql }: Statement, read: Promise<Answer>): Promise<Answer> {
+    const answer = await read;
+    // Also of the list of parts.
+    if (sql.includes('logs')) for (const insert of inserts) insert.isFound = true;
+    return answer;
+  }
+
   return {
     connection: {
       ...connection,
+      read: <Row>(statement: Statement, context: QueryContext) =>
+        reading(statement, connection.read<Row>(statement, context)),
+      readBytes: (statement, context) =>
+        reading(statement, connection.readBytes(statement, context)),
       execute: (...call) => during(connection.execute(...call)),
       insert(statement, body) {
         const insert = connection.insert(statement, body);
-        return statement.sql.startsWith(insertsLogs) ? during(insert) : insert;
+        return statement.sql.startsWith(insertsLogs) ? inserting(insert) : insert;
       },
     },
     changes: {
       stamp: () => (running > 0 || performance.now() < doubtUntilMs ? undefined : count),
+      wereReadAhead: () => [...inserts].some(({ isFound }) => isFound),
     },
   };
 }

@@ -74,7 +74,11 @@ test('the newest page does not wait for the rest, to which logs are added meanwh
   });
   const stored = packBatch(batch).map((one) => one.row());
   const { asked, parts } = openStore();
-  const recent = createRecentLogs(parts, { maxRows: 200, now: Date.now });
+  const recent = createRecentLogs(parts, {
+    maxRows: 200,
+    now: Date.now,
+    wereReadAhead: () => false,
+  });
   const bodies = (limit: number) => recent.list({ ...plan, limit })?.map((row) => row[8]);
 
   recent.follow(plan);
@@ -107,7 +111,11 @@ test('a rare value of a field loads older logs, to which late ones are added', a
   const rows = packBatch(batch).map((one) => one.row());
   const ofRare = (row: LogRow) => row[11] === 'rare';
   const { asked, parts } = openStore();
-  const recent = createRecentLogs(parts, { maxRows: 10, now: Date.now });
+  const recent = createRecentLogs(parts, {
+    maxRows: 10,
+    now: Date.now,
+    wereReadAhead: () => false,
+  });
   const rare = {
     ...plan,
     filter: { ...plan.filter, equal: new Map([['host' as const, ['rare']]]) },
@@ -151,7 +159,11 @@ const lateRare = stampedBatch([{ timestamp: 95n, body: '95', host: 'rare' }], {
 
 test('the batches of an insert are added at once, each to its stream', async (t) => {
   const { asked, parts } = openStore();
-  const recent = createRecentLogs(parts, { maxRows: 2_000, now: Date.now });
+  const recent = createRecentLogs(parts, {
+    maxRows: 2_000,
+    now: Date.now,
+    wereReadAhead: () => false,
+  });
   const other = { ...owner, streamId: 'other' };
   const otherPlan = { ...plan, filter: everyLog(owner.accountId, [other.streamId]) };
   for (const each of [plan, otherPlan]) {

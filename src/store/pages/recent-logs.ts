@@ -24,6 +24,8 @@ export interface RecentOptions {
   readonly maxRows: number;
   /** Unix ms. */
   readonly now: () => number;
+  /** Whether logs that are not in memory yet may have been read. */
+  readonly wereReadAhead: () => boolean;
 }
 
 export const maxRecentRows = 20_000;
@@ -47,7 +49,7 @@ interface Entry {
   pausedUntilMs: number;
 }
 
-export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptions) {
+export function createRecentLogs(parts: ListParts, { maxRows, now, wereReadAhead }: RecentOptions) {
   const maxUnreadRows = Math.max(leastUnreadRows, unreadShare * maxRows);
   const entries = new Map<string, Entry>();
 
@@ -85,7 +87,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now }: RecentOptio
   return {
     /** The newest first; undefined where the store must be read. */
     list(plan: ListPlan): LogRow[] | undefined {
-      if (!canRemember(plan.filter)) return undefined;
+      if (wereReadAhead() || !canRemember(plan.filter)) return undefined;
       const { accountId, streams } = plan.filter;
       const found: StreamPage[] = [];
       for (const stream of streams) {
