@@ -15,6 +15,7 @@ test('has distinct advice for each code of a refused request', () => {
 /** Files that contain reasons of rejections, with the pattern of the reason. */
 const places: readonly (readonly [file: RegExp, words: RegExp])[] = [
   [/protocols\/.*\.ts$/, /#reject\((?:\w+, )*['`]([^'`]+)['`]/g],
+  [/protocols\/json-logs\/.*\.ts$/, /const not\w+ = '([^']+)'/g],
   [/protocols\/otlp\/metrics\/.*\.ts$/, /(?:reason: |fault\()'([^']+)'/g],
   [/protocols\/influx\/.*\.ts$/, /return '([a-z]\w* [^']+)'/g],
   [/protocols\/.*\.ts$/, /ejections\.add\(\s*(?:this\.#)?\w+,\s*'([^']+)'/g],
