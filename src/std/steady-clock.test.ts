@@ -38,6 +38,13 @@ test('ignores a jump ahead that is set right within an hour', () => {
   assert.equal(pass(hourMs / 2), state.wall - dayMs);
 });
 
+test('returns whole milliseconds, though the monotonic clock has parts of them', () => {
+  const { state, pass } = startClock();
+  state.wall += 400 * dayMs;
+  state.monotonic += 0.3;
+  assert.equal(pass(10_000), state.wall - 400 * dayMs);
+});
+
 test('follows a jump ahead that lasts, such as a time of suspension', () => {
   const { state, pass } = startClock();
   state.wall += 3 * dayMs;

@@ -11,7 +11,7 @@ const lastingMs = 3_600_000;
 /**
  * The clock at the first call is taken as it is.
  * @param wall Unix ms @param monotonic ms since any moment
- * @returns Unix ms
+ * @returns Unix ms, an integer
  */
 export function createSteadyClock(
   wall: () => number = Date.now,
@@ -27,6 +27,6 @@ export function createSteadyClock(
     if (isAhead) jumpedAtMs ??= elapsedMs;
     else jumpedAtMs = undefined;
     if (jumpedAtMs === undefined || elapsedMs - jumpedAtMs >= lastingMs) originMs = currentMs;
-    return originMs + elapsedMs;
+    return Math.round(originMs + elapsedMs);
   };
 }
