@@ -63,10 +63,11 @@ export async function openWriter(
   const telemetry = createDrainEvents(instruments);
   const drains = config.queue.urls.length === 0 ? 1 : config.queue.shards;
   const sendsAhead = rolesOf(config).has('engine') && config.queue.urls.length === 0;
+  // One per process, which may take over the first shard before a jump of its clock has lasted.
+  const now = createSteadyClock();
   const openHousekeeping = () => {
     const options = toHousekeepingOptions(config);
     const streams = () => directory.listAllStreams();
-    const now = createSteadyClock();
     const housekeeping = createHousekeeping({ store, streams, now }, options);
     return openHousekeepingTimer(housekeeping, options.everyMs);
   };

@@ -12,7 +12,6 @@ function startClock() {
     () => state.wall,
     () => state.monotonic,
   );
-  clock();
   const pass = (ms: number) => {
     state.wall += ms;
     state.monotonic += ms;

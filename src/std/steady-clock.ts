@@ -9,7 +9,7 @@ const toleranceMs = 60_000;
 const lastingMs = 3_600_000;
 
 /**
- * The clock at the first call is taken as it is.
+ * Takes the wall clock as it is at this moment.
  * @param wall Unix ms @param monotonic ms since any moment
  * @returns Unix ms, an integer
  */
@@ -17,12 +17,11 @@ export function createSteadyClock(
   wall: () => number = Date.now,
   monotonic: () => number = () => performance.now(),
 ): () => number {
-  let originMs: number | undefined;
+  let originMs = wall() - monotonic();
   let jumpedAtMs: number | undefined;
   return () => {
     const elapsedMs = monotonic();
     const currentMs = wall() - elapsedMs;
-    originMs ??= currentMs;
     const isAhead = currentMs - originMs > toleranceMs;
     if (isAhead) jumpedAtMs ??= elapsedMs;
     else jumpedAtMs = undefined;
