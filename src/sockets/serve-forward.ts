@@ -92,7 +92,7 @@ async function store(
       await reply(format.encodeAck(chunk));
     }
   } finally {
-    // Also those before one that cannot be read.
+    // Even if a later message cannot be read.
     await storePlain();
   }
 }
@@ -123,7 +123,7 @@ async function send(
   closing.removeEventListener('abort', resolve);
 }
 
-/** As short a chunk may be a constant of its sender. */
+/** A shorter chunk may be a constant of its sender. */
 const minChunkLength = 8;
 
 /**
