@@ -1,6 +1,6 @@
 /**
  * Whether the logs may have changed since a moment, without a statement, and what reads may have
- * found. Only for a store that no other process changes: every change passes through the connection.
+ * found. Only for a store that no other process changes: all changes pass through the connection.
  */
 import type { Connection, QueryContext } from '../connection.ts';
 import type { Statement } from '../sql/statement.ts';
