@@ -66,7 +66,9 @@ export function createHousekeeping(parts: HousekeepingParts, options: Housekeepi
     let dueAtMs = Number.NEGATIVE_INFINITY;
     let backoffMs = options.everyMs;
     return async (closing: AbortSignal) => {
-      if (now() < dueAtMs) return;
+      const waitMs = dueAtMs - now();
+      // A longer wait means that the clock was set back.
+      if (waitMs > 0 && waitMs <= options.deleteEveryMs) return;
       const succeeded = await attempt(task, run, closing);
       dueAtMs = now() + (succeeded ? options.deleteEveryMs : backoffMs);
       backoffMs = succeeded ? options.everyMs : Math.min(backoffMs * 2, options.deleteEveryMs);

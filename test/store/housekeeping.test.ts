@@ -286,3 +286,23 @@ test('a daily task that fails is retried with backoff, and after success a day l
   assert.deepEqual(await attempted(86_399), neither);
   assert.deepEqual(await attempted(1), both);
 });
+
+test('a daily task runs again once a clock that was a year ahead is right', async () => {
+  let nowMs = now + 365 * msPerDay;
+  let runs = 0;
+  const streams = async () => {
+    runs++;
+    return [];
+  };
+  const parts = { store: engine.store, streams, now: () => nowMs };
+  const { runRound } = createHousekeeping(parts, housekeepingDefaults);
+  const runsOfRound = async () => {
+    runs = 0;
+    await runRound(new AbortController().signal);
+    return runs;
+  };
+  const first = await runsOfRound();
+  assert.ok((await runsOfRound()) < first);
+  nowMs = now;
+  assert.equal(await runsOfRound(), first);
+});
