@@ -40,16 +40,21 @@ test('reads are ahead of an insert until it is acknowledged', async () => {
   const first = insert('logs');
   const second = insert('logs');
   await read('samples');
-  assert.equal(changes.wereReadAhead(), false);
+  assert.equal(changes.wereReadAhead('account'), false);
   await read();
-  assert.equal(changes.wereReadAhead(), true);
+  assert.equal(changes.wereReadAhead('account'), true);
+  assert.equal(changes.wereReadAhead('another'), false);
   const third = insert('logs');
   answers[0]!.resolve();
   await first;
-  assert.equal(changes.wereReadAhead(), true);
+  assert.equal(changes.wereReadAhead('account'), true);
   answers[1]!.resolve();
   await second;
-  assert.equal(changes.wereReadAhead(), false, 'no read has answered since the third began');
+  assert.equal(
+    changes.wereReadAhead('account'),
+    false,
+    'no read has answered since the third began',
+  );
   answers[2]!.resolve();
   await third;
 });

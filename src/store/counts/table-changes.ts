@@ -14,10 +14,10 @@ export interface TableChanges {
    */
   stamp(): number | undefined;
   /**
-   * Whether a read may have found logs of an insert that is not acknowledged yet: they are visible
+   * Whether a read of the account may have found logs of an insert that is not acknowledged yet: they are visible
    * before they are synced.
    */
-  wereReadAhead(): boolean;
+  wereReadAhead(accountId: string): boolean;
 }
 
 /** For a store with other writers. */
@@ -38,7 +38,7 @@ export function trackChanges(
   let count = 0;
   let running = 0;
   let doubtUntilMs = -Infinity;
-  const inserts = new Set<{ isFound: boolean }>();
+  const inserts = new Set<{ readonly readers: Set<string> }>();
 
   async function during(change: Promise<void>): Promise<void> {
     running += 1;
@@ -54,7 +54,7 @@ export function trackChanges(
   }
 
   async function inserting(insert: Promise<void>): Promise<void> {
-    const own = { isFound: false };
+    const own = { readers: new Set<string>() };
     inserts.add(own);
     try {
       await during(insert);
@@ -63,10 +63,14 @@ export function trackChanges(
     }
   }
 
-  async function reading<Answer>({ sql }: Statement, read: Promise<Answer>): Promise<Answer> {
+  async function reading<Answer>(
+    { sql }: Statement,
+    { accountId }: QueryContext,
+    read: Promise<Answer>,
+  ): Promise<Answer> {
     const answer = await read;
     // Also of the list of parts.
-    if (sql.includes('logs')) for (const insert of inserts) insert.isFound = true;
+    if (sql.includes('logs')) for (const { readers } of inserts) readers.add(accountId);
     return answer;
   }
 
@@ -74,9 +78,9 @@ export function trackChanges(
     connection: {
       ...connection,
       read: <Row>(statement: Statement, context: QueryContext) =>
-        reading(statement, connection.read<Row>(statement, context)),
+        reading(statement, context, connection.read<Row>(statement, context)),
       readBytes: (statement, context) =>
-        reading(statement, connection.readBytes(statement, context)),
+        reading(statement, context, connection.readBytes(statement, context)),
       execute: (...call) => during(connection.execute(...call)),
       insert(statement, body) {
         const insert = connection.insert(statement, body);
@@ -85,7 +89,7 @@ export function trackChanges(
     },
     changes: {
       stamp: () => (running > 0 || performance.now() < doubtUntilMs ? undefined : count),
-      wereReadAhead: () => [...inserts].some(({ isFound }) => isFound),
+      wereReadAhead: (accountId) => [...inserts].some(({ readers }) => readers.has(accountId)),
     },
   };
 }

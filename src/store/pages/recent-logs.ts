@@ -24,8 +24,8 @@ export interface RecentOptions {
   readonly maxRows: number;
   /** Unix ms. */
   readonly now: () => number;
-  /** Whether logs that are not in memory yet may have been read. */
-  readonly wereReadAhead: () => boolean;
+  /** Whether logs that are not in memory yet may have been read in an account. */
+  readonly wereReadAhead: (accountId: string) => boolean;
 }
 
 export const maxRecentRows = 20_000;
@@ -87,8 +87,8 @@ export function createRecentLogs(parts: ListParts, { maxRows, now, wereReadAhead
   return {
     /** The newest first; undefined where the store must be read. */
     list(plan: ListPlan): LogRow[] | undefined {
-      if (wereReadAhead() || !canRemember(plan.filter)) return undefined;
       const { accountId, streams } = plan.filter;
+      if (wereReadAhead(accountId) || !canRemember(plan.filter)) return undefined;
       const found: StreamPage[] = [];
       for (const stream of streams) {
         const entry = entries.get(keyOf(accountId, stream.streamId));
