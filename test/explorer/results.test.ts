@@ -261,9 +261,14 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.keyboard.press('j');
     await active.waitFor();
     assert.equal(page.url(), url);
+    const shown = await active.innerText();
     await page.keyboard.press('?');
-    await page.getByRole('heading', { name: 'In context' }).last().waitFor();
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.getByRole('heading', { name: 'In context' }).waitFor();
+    await page.keyboard.press('j');
     await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    assert.equal(await active.innerText(), shown);
     await page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });
     await page.keyboard.press('w');

@@ -22,7 +22,7 @@ export interface Shortcut {
   readonly worksBehindSheets?: boolean;
 }
 
-/** How many sheets a component is in. */
+/** How many sheets are open up to the one that a component is in. */
 export const SheetDepth = createContext(0);
 
 interface Registered {
@@ -64,13 +64,18 @@ export function useRegisteredShortcuts(): readonly Shortcut[] {
   return useSyncExternalStore(subscribe, () => shortcuts);
 }
 
+/** The `SheetDepth` of the sheet in front; 0 where none is open. */
+export function frontDepth(): number {
+  return Math.max(0, ...registered.map(({ depth }) => depth));
+}
+
 /** Called once, by the app. @returns stops listening */
 export function listenToKeys(): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     // The path sees into shadow roots.
     if (isField(event.composedPath()[0] ?? null)) return;
-    const front = Math.max(...registered.map(({ depth }) => depth));
+    const front = frontDepth();
     // The last registered component is the innermost.
     const found = registered
       .flatMap(({ depth, shortcuts: own }) =>

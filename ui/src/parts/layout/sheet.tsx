@@ -3,8 +3,8 @@
  * behind it do nothing while it is open.
  */
 import { Dialog } from '@base-ui/react/dialog';
-import { type ReactNode, useContext } from 'react';
-import { SheetDepth, useShortcuts } from '../controls/shortcuts.ts';
+import { type ReactNode, useState } from 'react';
+import { frontDepth, SheetDepth, useShortcuts } from '../controls/shortcuts.ts';
 import { Button } from '../controls/button.tsx';
 import { Icon } from '../controls/icon.tsx';
 import styles from './sheet.module.css';
@@ -23,7 +23,6 @@ export interface SheetProps {
 
 export function Sheet(props: SheetProps) {
   const { title, isOpen = true, onClose, children, width = 'middle', isPinned = false } = props;
-  const depth = useContext(SheetDepth) + 1;
   return (
     <Dialog.Root
       open={isOpen}
@@ -40,10 +39,7 @@ export function Sheet(props: SheetProps) {
             </Button>
           </header>
           <div className={styles.body}>
-            <SheetDepth value={depth}>
-              <Front />
-              {children}
-            </SheetDepth>
+            <InFront>{children}</InFront>
           </div>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -51,8 +47,19 @@ export function Sheet(props: SheetProps) {
   );
 }
 
-/** Takes the keys from what is behind, also for a sheet without keys of its own. */
-function Front() {
+/** Takes the keys from the page and from sheets that are open already. */
+function InFront({ children }: { children: ReactNode }) {
+  const [depth] = useState(() => frontDepth() + 1);
+  return (
+    <SheetDepth value={depth}>
+      <NoKeys />
+      {children}
+    </SheetDepth>
+  );
+}
+
+/** Marks the sheet in front, also where it has no keys of its own. */
+function NoKeys() {
   useShortcuts([]);
   return null;
 }
