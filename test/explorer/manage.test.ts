@@ -316,6 +316,17 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await page.getByLabel('Find by name').fill('MANY 59');
     await rows.getByText('many 59').waitFor();
     assert.equal(await rows.count(), 2);
+    // With one page left, all are shown: the field is gone.
+    const isLast = (url: URL) => url.pathname.endsWith(streams.at(-1)!.streamId);
+    await page.route(isLast, (route) => {
+      streams.length = 50;
+      return route.fulfill({ status: 204 });
+    });
+    await pick(page, 'many 59', 'Delete');
+    await page.getByLabel('Type “many 59” to continue').fill('many 59');
+    await page.getByRole('button', { name: 'Delete stream' }).click();
+    await rows.nth(50).waitFor();
+    await page.unroute(isLast);
     await page.unroute(isList);
     await page.unroute(isNewest);
   });

@@ -12,13 +12,12 @@ export function NamedTable<Row extends { readonly name: string }>(props: DataTab
   const { rows } = props;
   const [search, setSearch] = useState('');
   const [length, setLength] = useState(pageLength);
-  const wanted = search.trim().toLowerCase();
+  const isLong = rows.length > pageLength;
+  const wanted = isLong ? search.trim().toLowerCase() : '';
   const found = rows.filter(({ name }) => name.toLowerCase().includes(wanted));
   return (
     <>
-      {rows.length > pageLength && (
-        <TextField label="Find by name" value={search} onChange={setSearch} />
-      )}
+      {isLong && <TextField label="Find by name" value={search} onChange={setSearch} />}
       <DataTable {...props} rows={found.slice(0, length)} />
       {found.length > length && (
         <div>
