@@ -46,7 +46,7 @@ export function EditRulesPage() {
         !stored.isError &&
         (streams.data?.length === 0 ? (
           <EmptyState title="No streams yet" action={<Link href="/streams">Streams</Link>}>
-            Rules belong to a stream, which they read: create one first.
+            Rules read the data of one stream. Create a stream first.
           </EmptyState>
         ) : (
           <Loading what="Loading the rules" />
