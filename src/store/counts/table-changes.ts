@@ -14,8 +14,8 @@ export interface TableChanges {
    */
   stamp(): number | undefined;
   /**
-   * Whether a read of the account may have found logs of an insert that is not acknowledged yet: they are visible
-   * before they are synced.
+   * Whether a read of the account may have found logs of an insert that is not acknowledged yet:
+   * they are visible before they are synced.
    */
   wereReadAhead(accountId: string): boolean;
 }
