@@ -5,7 +5,7 @@ import type { FileSystem } from '../../src/files/file-system.ts';
 import { runs } from '../harness/runs.ts';
 import { runModel } from './queue-model.ts';
 
-const count = Number(process.env['WEIR_RUNS'] ?? runs(400));
+const count = Number(process.env['WEIR_RUNS'] ?? runs(250));
 const firstSeed = Number(process.env['WEIR_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Regression: an unsynced key file that a power cut removed was reported as lost. */

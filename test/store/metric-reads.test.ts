@@ -154,7 +154,7 @@ test('the store agrees with the array for any selectors, streams and range', asy
         );
       }
     }),
-    { numRuns: runs(15) },
+    { numRuns: runs(10) },
   );
 });
 

@@ -195,7 +195,7 @@ test('list, histogram, facets, tail and export agree with the array for any filt
         buckets,
       ),
     ),
-    { numRuns: runs(12) },
+    { numRuns: runs(8) },
   );
 });
 
@@ -249,7 +249,7 @@ test('list, histogram, facets, tail and export agree with the array for any quer
       const expected = stored.filter((log) => matches(filter, log) && matchesQuery(query, log));
       return agree(withQuery(filter, parseLogQuery(printQuery(query))!, streams), expected, 40);
     }),
-    { numRuns: runs(12) },
+    { numRuns: runs(8) },
   );
 });
 
@@ -328,7 +328,7 @@ test('fields and values are those of the newest logs, exact where these are all'
         ]);
       },
     ),
-    { numRuns: runs(12) },
+    { numRuns: runs(8) },
   );
 });
 
@@ -409,7 +409,7 @@ test('statistics agree with the array for any plan', async () => {
         }
       }
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(25) },
   );
 });
 
