@@ -4,10 +4,13 @@ import { connect, type Socket } from 'node:net';
 import { encode } from '@msgpack/msgpack';
 import { lost, type Send, type Target } from './target.ts';
 
-/** A chunk that is sent again is recognised by its identifier. */
+/** The same for all events: as with real senders, a retry repeats the bytes of its message. */
+const eventSeconds = Math.floor(Date.now() / 1000);
+
+/** A message that is sent again is recognised by its bytes. */
 export const forward: Send = async (target, { request, names, key }) => {
   const chunk = `crash-chunk-${key ?? request}`;
-  const entries = names.map((message) => [Math.floor(Date.now() / 1000), { message }]);
+  const entries = names.map((message) => [eventSeconds, { message }]);
   const socket = await open(target, 'forward.tcp');
   try {
     socket.write(encode(['crash', entries, { chunk }]));
