@@ -16,9 +16,12 @@ export interface DirectoryLock extends Disposable {
 /** https://sqlite.org/rescode.html */
 const sqliteCodes = { busy: 5, corrupt: 11, notADatabase: 26 };
 
+/** In a directory that a service has run on. */
+export const lockFileName = 'lock.db';
+
 /** @throws Error with the process that holds the lock, or why the directory cannot be locked */
 export function lockDirectory(directory: string): DirectoryLock {
-  const file = join(directory, 'lock.db');
+  const file = join(directory, lockFileName);
   const ownerFile = join(directory, 'owner.pid');
   const locked = tryLock(file);
   if (typeof locked === 'string') {

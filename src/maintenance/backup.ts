@@ -16,7 +16,7 @@ import type { Manifest } from './manifest.ts';
 import { type ArchiveFile, assertFree, writeArchive } from './write-archive.ts';
 import { copySqliteDirectory, sqliteFileName } from '../directory/sqlite.ts';
 import { holdStore, releaseStore, listStore } from '../engine/hold-store.ts';
-import { type DirectoryLock, lockDirectory } from '../files/directory-lock.ts';
+import { type DirectoryLock, lockDirectory, lockFileName } from '../files/directory-lock.ts';
 import { holdLog, releaseHold } from '../queue/disk/log-backup.ts';
 import { assertRestoreFinished, heldName } from './unfinished.ts';
 import { version } from '../service/version.ts';
@@ -35,8 +35,6 @@ export interface BackupOptions {
 
 /** Covers a restart of the engine or of the service. */
 const timeoutMs = 60_000;
-/** Created by the first service that ran on the directory. */
-const lockName = 'lock.db';
 
 /**
  * Snapshots the queue before the store: a batch released from the queue by then is in the store,
@@ -160,7 +158,7 @@ function wholeFile(source: string, path: string): ArchiveFile {
 }
 
 function assertDataDirectory(dataDir: string): void {
-  if (!existsSync(join(dataDir, lockName))) {
+  if (!existsSync(join(dataDir, lockFileName))) {
     throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
   }
   assertRestoreFinished(dataDir);
@@ -169,7 +167,7 @@ function assertDataDirectory(dataDir: string): void {
 /** The engine cannot write to folders of root, nor a later backup of the right user remove them. */
 function assertOwner(dataDir: string): void {
   const own = process.geteuid?.();
-  const { uid } = statSync(join(dataDir, lockName));
+  const { uid } = statSync(join(dataDir, lockFileName));
   if (own === undefined || own === uid) return;
   throw new Error(
     `cannot back up ${dataDir}: it belongs to user ${uid}, and this is user ${own}; ` +

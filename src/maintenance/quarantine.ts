@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { lockDirectory } from '../files/directory-lock.ts';
+import { lockDirectory, lockFileName } from '../files/directory-lock.ts';
 import { openQuarantineFolder } from '../queue/disk/quarantine-folder.ts';
 import type { Quarantine } from '../queue/quarantine.ts';
 import { createInstruments } from '../telemetry/instruments.ts';
@@ -22,7 +22,7 @@ export async function openQuarantine(
     return openQuarantineStream(config.queue, createInstruments('silent'), purpose);
   }
   const dataDir = resolve(config.data);
-  if (!existsSync(join(dataDir, 'lock.db'))) {
+  if (!existsSync(join(dataDir, lockFileName))) {
     throw new Error(`cannot find ${dataDir}, or no weir has run on it: give its data directory`);
   }
   assertRestoreFinished(dataDir);

@@ -9,7 +9,7 @@ import type { Manifest } from './manifest.ts';
 import { type Archive, extractArchive, openArchive, verifyArchive } from './read-archive.ts';
 import { assertRoom, syncFolders } from './write-archive.ts';
 import { compareVersions } from '../engine/data-directory.ts';
-import { lockDirectory } from '../files/directory-lock.ts';
+import { lockDirectory, lockFileName } from '../files/directory-lock.ts';
 import { renameDurably } from '../files/atomic-file.ts';
 import { renewLog } from '../queue/disk/log-backup.ts';
 import { restoringName } from './unfinished.ts';
@@ -24,8 +24,8 @@ export interface RestoreOptions {
 
 /** Names that an unused data directory may have. */
 const emptyNames = new Set([
-  'lock.db',
-  'lock.db-journal',
+  lockFileName,
+  `${lockFileName}-journal`,
   'owner.pid',
   restoringName,
   'lost+found',

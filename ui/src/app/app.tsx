@@ -66,7 +66,7 @@ function SignedIn({ store, session }: { store: SessionStore; session: Session })
 function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      // A browser that is offline may reach Weir: on the same machine, or in a network of its own.
+      // Without internet access the browser may still reach Weir, on localhost or a local network.
       mutations: { networkMode: 'always' },
       queries: {
         networkMode: 'always',

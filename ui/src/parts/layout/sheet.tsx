@@ -58,7 +58,7 @@ function InFront({ children }: { children: ReactNode }) {
   );
 }
 
-/** Marks the sheet in front, also where it has no keys of its own. */
+/** Registers the sheet as the one in front, even if it has no shortcuts. */
 function NoKeys() {
   useShortcuts([]);
   return null;
