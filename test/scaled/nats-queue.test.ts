@@ -6,6 +6,7 @@ import { AppError } from '../../src/model/errors.ts';
 import { openBucket } from '../../src/queue/nats/bucket.ts';
 import { createIdempotencyKeys } from '../../src/queue/nats/idempotency-keys.ts';
 import { createQueueNames, openNatsLink } from '../../src/queue/nats/connection.ts';
+import { provision } from '../../src/queue/nats/provision.ts';
 import { ShardWriter } from '../../src/queue/nats/shard-writer.ts';
 import type { IdempotencyRecord, Queue } from '../../src/queue/port.ts';
 import { createInstruments } from '../../src/telemetry/instruments.ts';
@@ -366,6 +367,39 @@ suite('appending to NATS', { skip: missingNats() }, () => {
     const options = newOptions();
     await Promise.all([open(options), open(options), open(options)]);
     assert.equal((await readBatches([server.url], options)).length, 0);
+  });
+
+  test('takes a stream that another node makes at the same moment', async () => {
+    const options = newOptions();
+    const events = createNatsEvents(createInstruments('silent'));
+    const link = await openNatsLink(options, events);
+    const { streams } = link.manager;
+    const add = streams.add.bind(streams);
+    // The server's answer when it looked for the name before and for the subjects after.
+    streams.add = async (config) => {
+      await add(config);
+      return add({ ...config, name: `${config.name}_second` });
+    };
+    try {
+      await provision(link, events);
+    } finally {
+      await link.close();
+    }
+    await withManager([server.url], async (manager) => {
+      for (let shard = 0; shard < options.shards; shard++) {
+        const { config } = await manager.streams.info(link.names.stream(shard));
+        assert.deepEqual(config.subjects, [link.names.subject(shard)]);
+      }
+    });
+  });
+
+  test('refuses a foreign stream of its subjects', async () => {
+    const options = newOptions();
+    const subjects = [createQueueNames(options.prefix).subject(0)];
+    await withManager([server.url], (manager) =>
+      manager.streams.add({ name: 'foreign', subjects }),
+    );
+    await assert.rejects(open(options), /another has its subjects; choose another queue\.prefix/);
   });
 });
 

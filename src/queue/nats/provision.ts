@@ -107,8 +107,9 @@ async function refuseFewerShards({ manager, names, settings }: NatsLink): Promis
 async function ensureStream(link: NatsLink, wanted: Wanted, telemetry: NatsEvents): Promise<void> {
   const { streams } = link.manager;
   const { name } = wanted;
+  let found: StreamConfig | undefined;
   try {
-    const found = await findStream(link, name);
+    found = await findStream(link, name);
     if (found === undefined) {
       await streams.add(wanted);
       telemetry.provisioned({ what: 'made', name });
@@ -118,10 +119,20 @@ async function ensureStream(link: NatsLink, wanted: Wanted, telemetry: NatsEvent
       telemetry.provisioned({ what: 'changed', name });
     }
   } catch (error) {
-    // Another node created it meanwhile, with other settings.
-    if (hasCode(error, errorCodes.nameInUse)) return ensureStream(link, wanted, telemetry);
+    if (found === undefined && (await wasMadeMeanwhile(link, name, error))) {
+      return ensureStream(link, wanted, telemetry);
+    }
     throw refusal(link, wanted, error);
   }
+}
+
+/**
+ * Whether another node made the stream meanwhile: the server says that the name is taken with other
+ * settings, or, if both came at the same moment, that the subjects overlap with a stream: this one.
+ */
+async function wasMadeMeanwhile(link: NatsLink, name: string, error: unknown): Promise<boolean> {
+  if (hasCode(error, errorCodes.nameInUse)) return true;
+  return hasCode(error, errorCodes.subjectOverlap) && (await findStream(link, name)) !== undefined;
 }
 
 async function findStream(link: NatsLink, name: string): Promise<StreamConfig | undefined> {
