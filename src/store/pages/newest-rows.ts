@@ -11,9 +11,10 @@ export interface NewestOptions {
   readonly maxRows: number;
 }
 
-/** Loaded first, since most pages are of the newest, then more, which takes some times as long. */
+/** Loaded first, since most pages are of the newest. */
 const firstShare = 1 / 100;
-const laterShare = 1 / 5;
+/** Loaded at a time. */
+const stepShare = 1 / 5;
 /** Estimated, for one stream; of one result as well. */
 const maxBytes = 16 * 2 ** 20;
 
@@ -23,7 +24,6 @@ export class NewestRows {
   #rows: StreamRows;
   /** Takes the place of `rows` once it is loaded. */
   #loading: StreamRows | undefined;
-  #isDeep = false;
 
   constructor(parts: ListParts, options: NewestOptions) {
     this.#parts = { ...parts, limits: { ...parts.limits, maxBytesReturned: maxBytes } };
@@ -46,27 +46,17 @@ export class NewestRows {
   }
 
   /**
-   * Some of them first.
+   * Some of the newest first, then older ones, as many as fit.
    * @param isWanted false once others have taken their place
    * @throws as a read of the store does
    */
   async load(isWanted: () => boolean): Promise<void> {
-    for (const [share, read] of [
-      [firstShare, readPlaced],
-      [laterShare, readPackedPage],
-    ] as const) {
-      const limit = Math.ceil(this.#options.maxRows * share);
-      await this.#extend([], { limit, position: undefined }, read);
-      if (!isWanted() || this.#rows.floor === undefined) return;
-    }
-  }
-
-  /** Loads older ones, as many as fit, once. @throws as a read of the store does */
-  async deepen(isWanted: () => boolean): Promise<void> {
-    if (this.#isDeep || !this.#rows.isLoaded || this.#loading !== undefined) return;
-    this.#isDeep = true;
     const { maxRows } = this.#options;
-    const step = Math.ceil(maxRows * laterShare);
+    const step = Math.ceil(maxRows * stepShare);
+    const first = Math.ceil(maxRows * firstShare);
+    await this.#extend([], { limit: first, position: undefined }, readPlaced);
+    if (!isWanted() || this.#rows.floor === undefined) return;
+    await this.#extend([], { limit: step, position: undefined }, readPackedPage);
     for (let isFull = false; isWanted() && !isFull; ) {
       const { rows, floor } = this.#rows;
       const limit = Math.min(step, maxRows - rows.length);

@@ -98,7 +98,7 @@ test('the newest page does not wait for the rest, to which logs are added meanwh
   assert.equal(asked.length, 2);
 });
 
-test('a rare value of a field loads older logs, to which late ones are added', async () => {
+test('older logs are loaded step by step, to which late ones are added', async () => {
   const times = Array.from({ length: 12 }, (_, n) => 99n - BigInt(n));
   const logs = times.map((timestamp, n) => {
     return { timestamp, body: String(timestamp), host: n % 3 === 2 ? 'rare' : 'common' };
@@ -109,7 +109,6 @@ test('a rare value of a field loads older logs, to which late ones are added', a
     id: { writer: 1n, sequence: 1n },
   });
   const rows = packBatch(batch).map((one) => one.row());
-  const ofRare = (row: LogRow) => row[11] === 'rare';
   const { asked, parts } = openStore();
   const recent = createRecentLogs(parts, {
     maxRows: 10,
@@ -129,13 +128,9 @@ test('a rare value of a field loads older logs, to which late ones are added', a
   asked[1]!.answer(packed(batch, logs).subarray(0, packed(batch, logs.slice(0, 2)).length));
   await turn();
   assert.equal(bodies(1), undefined);
-  const page = recent.read({ ...rare, limit: 1 }, { accountId: owner.accountId });
-  await turn();
-  asked[2]!.answer(rows.filter(ofRare).slice(0, 1));
-  assert.equal((await page).length, 1);
   for (const [step, rowsOfStep] of [2, 2, 2, 1].entries()) {
     await turn();
-    const { limit, sql, answer } = asked[3 + step]!;
+    const { limit, sql, answer } = asked[2 + step]!;
     assert.equal(limit, rowsOfStep);
     assert.match(sql, /FORMAT RowBinary/);
     if (step === 1) recent.inserted([lateRare]);
@@ -145,7 +140,7 @@ test('a rare value of a field loads older logs, to which late ones are added', a
     answer(packed(batch, logs).subarray(start, end));
   }
   await turn();
-  assert.equal(asked.length, 7, 'as many as fit');
+  assert.equal(asked.length, 6, 'as many as fit');
   assert.deepEqual(bodies(4), ['97', '95', '94', '91']);
   assert.equal(bodies(5), undefined);
 });

@@ -77,13 +77,6 @@ export function createRecentLogs(parts: ListParts, { maxRows, now, wereReadAhead
     entry.newest.load(() => entries.get(key) === entry).catch(() => pause(key, entry));
   }
 
-  function deepenStream(accountId: string, streamId: string): void {
-    const key = keyOf(accountId, streamId);
-    const entry = entries.get(key);
-    // After an error it stays as deep as it is.
-    entry?.newest.deepen(() => entries.get(key) === entry).catch(() => {});
-  }
-
   return {
     /** The newest first; undefined where the store must be read. */
     list(plan: ListPlan): LogRow[] | undefined {
@@ -110,11 +103,7 @@ export function createRecentLogs(parts: ListParts, { maxRows, now, wereReadAhead
       );
       const sized = { ...parts, expectedRows: expectedRows(plan, known) };
       const pages = pagesFor(plan, entries, now());
-      const page = await (pages
-        ? readAndKeep(sized, pages, { plan, context })
-        : readPage(sized, plan, context));
-      if (isOfFields(plan)) for (const { streamId } of streams) deepenStream(accountId, streamId);
-      return page;
+      return pages ? readAndKeep(sized, pages, { plan, context }) : readPage(sized, plan, context);
     },
     /** Loads the newest logs of the plan's streams, for the reads after it. */
     follow(plan: ListPlan): void {
@@ -186,13 +175,6 @@ async function readAndKeep(
   } finally {
     if (!page.rows.isLoaded) pages.drop(filter, page);
   }
-}
-
-/** Whether its page may be among older logs, without a look at labels or messages. */
-function isOfFields({ filter, direction }: ListPlan): boolean {
-  const { equal, labels, search } = filter;
-  const isPlain = equal.size > 0 && labels.length + search.length === 0;
-  return isPlain && direction === 'older' && canRemember(filter);
 }
 
 function canRemember(filter: LogFilter): boolean {
