@@ -102,13 +102,14 @@ export class TailReader {
     if (untilNanos === undefined || signal.aborted) return nothing;
     // After the wait, so that logs of a stream created meanwhile are not skipped.
     const filter = await this.#filter();
-    if (!this.#isBehind && this.#newestOf(filter) <= this.#position.receivedAtNanos) {
+    const streams = this.#streamsToRead(filter);
+    if (streams.length === 0) {
       this.#position = arrivalsUntil(untilNanos);
       return nothing;
     }
     const dropped = await this.#drop(filter, untilNanos);
     if (dropped !== undefined) return { dropped };
-    const page = await untilAborted(this.#read(filter, untilNanos), signal);
+    const page = await untilAborted(this.#read({ ...filter, streams }, untilNanos), signal);
     if (page === undefined) return nothing;
     this.#position = page.end;
     this.#isBehind = !page.isComplete;
@@ -149,6 +150,15 @@ export class TailReader {
     const filter = toFilter({ accountId, streams, nowMs: this.#parts.now() }, query);
     this.#cached = { streams, filter };
     return filter;
+  }
+
+  /** Of an account with thousands of streams, few have logs after the position of a live tail. */
+  #streamsToRead({ streams }: LogFilter): LogFilter['streams'] {
+    if (this.#isBehind) return streams;
+    const { receivedAtNanos } = this.#position;
+    return streams.filter(
+      ({ streamId }) => this.#parts.newestReceiptNanos(streamId) > receivedAtNanos,
+    );
   }
 
   #newestOf({ streams }: LogFilter): bigint {

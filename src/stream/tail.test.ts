@@ -45,6 +45,8 @@ class World {
   readonly streams: Stream[] = [stream('a')];
   readonly newest = new Map<string | undefined, bigint>();
   reads = 0;
+  /** Of the last read. */
+  readStreams: readonly string[] = [];
   counts = 0;
   failure: Error | undefined;
   hanging: Promise<void> | undefined;
@@ -56,6 +58,7 @@ class World {
       store: {
         arrivals: async (plan: ArrivalRange & { readonly limit: number }) => {
           this.reads++;
+          this.readStreams = plan.filter.streams.map(({ streamId }) => streamId);
           await this.hanging;
           if (this.failure !== undefined) throw this.failure;
           const found = this.#within(plan);
@@ -186,9 +189,29 @@ test('does not query the store while no logs arrive', async () => {
   await events.return(undefined);
 });
 
+test('reads only streams with logs after its position', async () => {
+  const world = new World();
+  world.streams.push(stream('b'), stream('c'));
+  world.store(1, 'a');
+  world.release();
+  const events = eventsOf(world.follow());
+  await until(events, 'heartbeat');
+  world.store(1, 'b');
+  world.release();
+  assert.equal((await until(events, 'log')).data['streamId'], 'b');
+  assert.deepEqual(world.readStreams, ['b']);
+  await events.return(undefined);
+});
+
 test('sends each log once and in order across reconnects', async () => {
   const step = fc.record({
-    batches: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
+    batches: fc.array(
+      fc.record({
+        rows: fc.integer({ min: 1, max: 9 }),
+        streamId: fc.constantFrom('a', 'b', 'c'),
+      }),
+      { maxLength: 3 },
+    ),
     isReleased: fc.boolean(),
     /** Events read before the connection breaks. */
     events: fc.integer({ min: 1, max: 12 }),
@@ -196,6 +219,7 @@ test('sends each log once and in order across reconnects', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       const world = new World({ tailHeartbeatMs: 1 });
+      world.streams.push(stream('b'), stream('c'));
       const seen: unknown[] = [];
       let after: ArrivalPosition | undefined = arrivalsUntil(start);
       const take = async (events: AsyncGenerator<Event>) => {
@@ -205,7 +229,7 @@ test('sends each log once and in order across reconnects', async () => {
         return after!;
       };
       for (const { batches, isReleased, events: count } of steps) {
-        for (const rows of batches) world.store(rows);
+        for (const { rows, streamId } of batches) world.store(rows, streamId);
         if (isReleased) world.release();
         const events = eventsOf(world.follow('', { after }));
         for (let i = 0; i < count; i++) await take(events);
