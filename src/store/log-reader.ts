@@ -40,6 +40,7 @@ import {
   toArrivedLog,
 } from './sql/list-logs.ts';
 import { type LogRow, positionOf, sizeOf, toLogRecord } from './sql/log-record.ts';
+import { createSharedArrivals } from './pages/shared-arrivals.ts';
 import { readWithout } from './pages/unused-columns.ts';
 import { tableName } from './sql/tables.ts';
 import {
@@ -115,6 +116,7 @@ export function createLogReader(parts: LogReaderParts): LogReader {
     return (await counted?.stats(plan, context)) ?? readStats(parts, plan, context);
   }
 
+  const arrivals = createArrivalsReader(parts);
   const countLogs = histogram;
   const checked = <Plan extends FilteredPlan>(plan: Plan) => withoutIdleLimits(plan, floor);
   const reader =
@@ -144,30 +146,39 @@ export function createLogReader(parts: LogReaderParts): LogReader {
       const read = readComparison(parts, plan, { context, countLogs });
       return timed(events, 'compare', read);
     },
-    arrivals: (plan) => timed(events, 'arrivals', readArrivals(parts, plan)),
+    arrivals: (plan) => timed(events, 'arrivals', arrivals(plan)),
     countArrivals: (range) => timed(events, 'count_arrivals', countArrivals(parts, range)),
     lateRows: (range) => timed(events, 'late_rows', readLateRows(parts, range)),
   };
 }
 
-async function readArrivals(
-  { connection, database, limits, columns }: ListParts,
-  plan: ArrivalsPlan,
-): Promise<Arrivals> {
+/** Reads pages of arrivals, some of them from the rows of another. */
+function createArrivalsReader({ connection, database, limits, columns }: ListParts) {
   const table = tableName(database, 'logs');
-  const time = startReadTime(limits);
-  for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
-    try {
-      const rows = await readWithout(columns, (unused) => {
-        const bounds = { limits: time.left(), unused };
-        const statement = compileArrivals(table, { ...plan, limit }, bounds);
-        return connection.read<ArrivalRow>(statement, contextOf(plan));
-      });
-      return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
-    } catch (error) {
-      if (limit === 1 || exceededLimit(error) !== 'size') throw error;
-    }
+
+  function read(plan: ArrivalsPlan, readLimits = limits): Promise<ArrivalRow[]> {
+    return readWithout(columns, (unused) => {
+      const statement = compileArrivals(table, plan, { limits: readLimits, unused });
+      return connection.read<ArrivalRow>(statement, contextOf(plan));
+    });
   }
+
+  const shared = createSharedArrivals(read);
+  return async (plan: ArrivalsPlan): Promise<Arrivals> => {
+    const found = await shared(plan);
+    if (found !== undefined) {
+      return { logs: found.rows.map(toArrivedLog), isComplete: found.isComplete };
+    }
+    const time = startReadTime(limits);
+    for (let { limit } = plan; ; limit = Math.ceil(limit / shrinkBy)) {
+      try {
+        const rows = await read({ ...plan, limit }, time.left());
+        return { logs: rows.map(toArrivedLog), isComplete: rows.length < limit };
+      } catch (error) {
+        if (limit === 1 || exceededLimit(error) !== 'size') throw error;
+      }
+    }
+  };
 }
 
 async function countArrivals(
