@@ -108,8 +108,9 @@ async function storeBatches(
     if (failure === 'data') refusals++;
     if (store.crashes() > crashesBefore) crashes++;
     const isCrashing = crashes >= retry.crashesPerBatch;
-    const isTooLarge = failure !== 'data' && attempt > retry.attemptsPerBatch;
-    if (batches.length > 1 && (failure === 'data' || isTooLarge)) {
+    // A large insert may take too long. After a crash, halves find the batch behind it.
+    const mayBeTooLarge = attempt > retry.attemptsPerBatch;
+    if (batches.length > 1 && (failure === 'data' || crashes > 0 || mayBeTooLarge)) {
       // Smaller inserts do not help while the store is unreachable.
       if (await isReachable(store)) return storeHalves(parts, layout, batches);
     } else if ((isCrashing || refusals >= retry.attemptsPerBatch) && (await isReachable(store))) {

@@ -122,6 +122,25 @@ test('sets a batch aside that crashes the engine each time, and no other', async
   await drain.close();
 });
 
+test('finds the batch that crashes the engine among many after a few crashes', async () => {
+  const random = new Random(16);
+  const store = new FakeStore(random);
+  store.faults = { ...store.faults, crashPrefix: '#' };
+  const queue = await openQueue(new SimulatedFileSystem(random));
+  let rows = 0;
+  for (let batch = 0; batch < 64; batch++) {
+    if (batch !== 21) rows += await appendSome(queue, random);
+    else await queue.append({ layout: 'logs/1', rows: 2, payload: Buffer.from('#') }, owner);
+  }
+  const drain = startDrain(queue, store, { ...hasty, maxRows: 1000, maxBytes: 1e6 });
+  await until(() => queue.status().batches === 0);
+  assert.equal(queue.status().quarantinedBatches, 1);
+  assertOnce(store, rows);
+  const halvings = Math.log2(64);
+  assert.equal(store.crashes(), halvings + hasty.retry!.crashesPerBatch);
+  await drain.close();
+});
+
 test('sets nothing aside while no answer comes, and the engine has not crashed', async () => {
   const random = new Random(12);
   const store = new FakeStore(random);
