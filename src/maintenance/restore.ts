@@ -2,7 +2,7 @@
  * Creates a data directory from a backup. The restored service has a new identity: it may run
  * beside the original, and their batch ids never collide.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder, toDiskFullError } from './copy-file.ts';
 import type { Manifest } from './manifest.ts';
@@ -42,6 +42,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
   assertNotNewer(archive);
   const isNew = !existsSync(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  assertOwner(dataDir);
   const lock = lockDirectory(dataDir);
   const restoring = join(dataDir, restoringName);
   /** Removed on failure. */
@@ -86,6 +87,16 @@ function assertNotNewer({ folder, manifest }: Archive): void {
   if (compareVersions(weirVersion, version) <= 0) return;
   throw new Error(
     `cannot restore ${folder}: weir ${weirVersion} made it, and this is ${version}; upgrade weir`,
+  );
+}
+
+/** A service of that user could not write to files of root. */
+function assertOwner(dataDir: string): void {
+  const { uid } = statSync(dataDir);
+  if (process.geteuid?.() !== 0 || uid === 0) return;
+  throw new Error(
+    `cannot restore into ${dataDir}: it belongs to user ${uid}, and this is root; run the ` +
+      `command as the user of the service: sudo -u '#${uid}' weir restore …`,
   );
 }
 

@@ -102,6 +102,18 @@ test('refuses another user than that of the service', { skip: cannotChown }, asy
   assert.ok(!existsSync(join(dataDir, 'backup')), 'a later backup must be able to create it');
 });
 
+test('root restores into no folder of another user', { skip: cannotChown }, async (t) => {
+  const source = await makeBackup(t);
+  const target = newPath(t, 'restored');
+  mkdirSync(target);
+  chownSync(target, 12345, 12345);
+  await assert.rejects(
+    restore({ source, dataDir: target, signal }),
+    /it belongs to user 12345, and this is root; run .* sudo -u '#12345'/,
+  );
+  assert.deepEqual(readdirSync(target), []);
+});
+
 test('lists the files of a stopped engine once, without its symbolic links', async (t) => {
   const engine = newPath(t, 'engine');
   const database = join(engine, 'store/store/abc/abc-1');
