@@ -40,7 +40,7 @@ export function joinLines(
   lines: readonly SourceLine[],
   { format, start }: { readonly format: ContainerFormat; readonly start: Matcher | undefined },
 ): JoinedLine[] {
-  const whole = format === 'none' ? lines : joinPartial(lines, format);
+  const whole: readonly JoinedLine[] = format === 'none' ? lines : joinPartial(lines, format);
   if (start === undefined) return [...whole];
   const joined: JoinedLine[] = [];
   for (const line of whole) {
@@ -51,7 +51,10 @@ export function joinLines(
       last.text.length + line.text.length < maxEventLength;
     if (isContinued) {
       const text = `${last.text}\n${line.text}`;
-      joined.splice(-1, 1, { ...last, text, end: line.end });
+      // A line of one stream may lie among the parts of a line of the other.
+      const end = Math.max(last.end, line.end);
+      const isOpen = last.isOpen === true || line.isOpen === true;
+      joined.splice(-1, 1, { ...last, text, end, isOpen });
     } else joined.push(line);
   }
   const last = joined.at(-1);
