@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -47,9 +48,14 @@ afterEach(async () => {
   running = [];
 });
 
-function ship(words: string, env: Readonly<Record<string, string>> = {}): RunningCommand {
+function ship(
+  words: string,
+  env: Readonly<Record<string, string>> = {},
+  wrapper = '',
+): RunningCommand {
   const { receivers, caFile } = service.quickstart;
-  const line = `exec ${weirWords} ship --state ${join(folder, 'state')} --service ${name} ${words}`;
+  const state = join(folder, 'state');
+  const line = `exec ${wrapper} ${weirWords} ship --state ${state} --service ${name} ${words}`;
   const command = startInPipes(line, {
     WEIR_RECEIVER_URL: receivers.http_json.url,
     WEIR_INGEST_TOKEN: receivers.http_json.token,
@@ -223,6 +229,42 @@ test('follows files beside a link that leads to itself, and finds a rotated one'
   const second = ship(`--once '${file}'`);
   assert.equal(await second.exited, 0, second.error());
   await eachOnce(['one', 'two']);
+});
+
+/** Root reads everything but for these capabilities. */
+const isRoot = process.getuid?.() === 0;
+const asReader = isRoot ? 'setpriv --bounding-set=-dac_override,-dac_read_search' : '';
+const cannotDrop = isRoot && process.platform !== 'linux' && 'root reads every file';
+
+test('skips files that are not readable, with a reason', { skip: cannotDrop }, async () => {
+  const logs = join(folder, 'logs');
+  const [closed, open] = ['closed.log', 'open.log'].map((file) => join(logs, file)) as [
+    string,
+    string,
+  ];
+  mkdirSync(logs);
+  writeFileSync(closed, 'one\n', { mode: 0 });
+  writeFileSync(open, 'two\n');
+  const reason = /skipping .*closed\.log until it is readable: EACCES: permission denied/;
+  const once = ship(`--once '${logs}/*'`, {}, asReader);
+  assert.equal(await once.exited, 1);
+  assert.match(once.error(), reason);
+  await eachOnce(['two']);
+
+  const following = ship(`'${logs}/*'`, {}, asReader);
+  await until(async () => reason.test(following.error()), { what: 'a warning', timeoutMs: 30_000 });
+  chmodSync(closed, 0o600);
+  await eachOnce(['one', 'two']);
+  assert.equal(following.error().match(/skipping/g)?.length, 1, following.error());
+  // Without search permission for the folder it reads what it has open.
+  chmodSync(logs, 0o600);
+  await until(async () => /skipping .*open\.log/.test(following.error()), {
+    what: 'a warning about the folder',
+    timeoutMs: 30_000,
+  });
+  chmodSync(logs, 0o700);
+  appendFileSync(open, 'three\n');
+  await eachOnce(['one', 'two', 'three']);
 });
 
 test('writes no positions while nothing is written to the files', async () => {

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../std/error-text.ts';
 import { within } from '../sending/pump.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { type FileOptions, ShippedFile } from './ship-file.ts';
-import { findRenamed, hasHead, idAt, openFile } from './tailed-file.ts';
+import { findRenamed, hasHead, idAt, openFile, type TailedFile } from './tailed-file.ts';
 
 export interface FollowingParts {
   readonly checkpoints: Checkpoints;
@@ -30,12 +31,13 @@ export async function followFiles(
   const { checkpoints, stop } = parts;
   const files = new Map<string, ShippedFile>();
   resumeRotated(files, parts, options);
-  let listed: ReadonlySet<string> = new Set();
+  let listed: Listing = { ids: new Set(), unreadable: new Set() };
   let listedAt = -Infinity;
   let stepping: Promise<boolean> | undefined;
   const list = async (): Promise<void> => {
     const fromEnd = listedAt === -Infinity && parts.fromEnd;
-    listed = await followMatching(patterns, files, { parts, options, fromEnd });
+    const { unreadable } = listed;
+    listed = await followMatching(patterns, files, { parts, options, fromEnd, unreadable });
     listedAt = performance.now();
   };
   while (!stop.aborted) {
@@ -49,7 +51,7 @@ export async function followFiles(
     }
     stepping = undefined;
     for (const [id, file] of files) {
-      if (!listed.has(id) && file.isDone) forget(id, file, files, checkpoints);
+      if (!listed.ids.has(id) && file.isDone) forget(id, file, files, checkpoints);
     }
     if (hasSent || stop.aborted) continue;
     checkpoints.save();
@@ -58,19 +60,38 @@ export async function followFiles(
   }
   await stepping;
   for (const { file } of files.values()) file.close();
+  const { size } = listed.unreadable;
+  if (size > 0 && !stop.aborted) throw new Error(`files that are not readable: ${size}`);
 }
 
-/** @returns the identities of the files that match now */
+/** What matches now. */
+interface Listing {
+  readonly ids: ReadonlySet<string>;
+  /** Paths, each reported once. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
 async function followMatching(
   patterns: readonly string[],
   files: Map<string, ShippedFile>,
   following: Following,
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
+): Promise<Listing> {
+  const ids = new Set<string>();
+  const unreadable = new Set<string>();
   for await (const path of glob(patterns.map((pattern) => resolve(pattern)))) {
-    if (!compressed.test(path)) found.add(follow(path, files, following) ?? '');
+    if (compressed.test(path)) continue;
+    try {
+      const id = idAt(path);
+      const file = id === undefined || files.has(id) ? undefined : openFile(path);
+      if (file !== undefined) follow(path, file, files, following);
+      ids.add(file?.id ?? id ?? '');
+    } catch (error) {
+      unreadable.add(path);
+      if (following.unreadable.has(path)) continue;
+      following.options.warn(`skipping ${path} until it is readable: ${messageOf(error)}`);
+    }
   }
-  return found;
+  return { ids, unreadable };
 }
 
 /** @returns whether any file had something to send */
@@ -91,22 +112,20 @@ interface Following {
   readonly parts: FollowingParts;
   readonly options: FileOptions;
   readonly fromEnd: boolean;
+  /** In the listing before. */
+  readonly unreadable: ReadonlySet<string>;
 }
 
-/** @returns the identity of the file */
 function follow(
   path: string,
+  file: TailedFile,
   files: Map<string, ShippedFile>,
   following: Following,
-): string | undefined {
+): void {
   const { checkpoints } = following.parts;
-  const known = idAt(path);
-  if (known === undefined || files.has(known)) return known;
-  const file = openFile(path);
-  if (file === undefined) return undefined;
   if (files.has(file.id)) {
     file.close();
-    return file.id;
+    return;
   }
   let position = checkpoints.state.files[file.id];
   if (position === undefined || !hasHead(file, position.head)) {
@@ -117,7 +136,6 @@ function follow(
   position.path = path;
   checkpoints.state.files[file.id] = position;
   files.set(file.id, new ShippedFile(file, position, checkpoints, following.options));
-  return file.id;
 }
 
 /** Files that were renamed while the command did not run. */
@@ -127,9 +145,16 @@ function resumeRotated(
   options: FileOptions,
 ): void {
   for (const [id, position] of Object.entries(checkpoints.state.files)) {
-    if (idAt(position.path) === id) continue;
-    const path = findRenamed(position.path, id);
-    const file = path === undefined ? undefined : openFile(path);
+    let file: TailedFile | undefined;
+    try {
+      if (idAt(position.path) === id) continue;
+      const path = findRenamed(position.path, id);
+      file = path === undefined ? undefined : openFile(path);
+    } catch (error) {
+      // The next start may find it readable.
+      options.warn(`skipping the rest of ${position.path} as it was: ${messageOf(error)}`);
+      continue;
+    }
     if (file?.id === id && hasHead(file, position.head)) {
       files.set(id, new ShippedFile(file, position, checkpoints, options));
       continue;

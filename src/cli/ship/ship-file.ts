@@ -127,7 +127,12 @@ export class ShippedFile {
   }
 
   #isRotated(): boolean {
-    return idAt(this.#position.path) !== this.file.id;
+    try {
+      return idAt(this.#position.path) !== this.file.id;
+    } catch {
+      // Its folder is not readable now.
+      return false;
+    }
   }
 
   #idleMs(): number {

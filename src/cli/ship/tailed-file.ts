@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isAbsent } from '../../files/atomic-file.ts';
 import { hasErrorCode } from '../../std/error-text.ts';
 import type { FilePosition } from './checkpoints.ts';
 import type { SourceLine } from './shipped-line.ts';
@@ -20,14 +21,15 @@ export interface TailedFile {
   close(): void;
 }
 
-/** @returns undefined if there is no such regular file */
+/** @returns undefined if there is no such regular file @throws Error if it is not readable */
 export function openFile(path: string): TailedFile | undefined {
   let file: number;
   try {
     file = openSync(path, 'r');
-  } catch {
-    // Deleted since it was listed, or not readable: tried again with the next listing.
-    return undefined;
+  } catch (error) {
+    // Deleted since it was listed.
+    if (isAbsent(error)) return undefined;
+    throw error;
   }
   const stats = fstatSync(file);
   if (!stats.isFile()) {
@@ -65,7 +67,7 @@ export function hasHead(file: TailedFile, head: FilePosition['head']): boolean {
   return now.bytes === head.bytes && now.digest === head.digest;
 }
 
-/** @returns the identity of the file at this path */
+/** @returns the identity of the file at this path @throws Error if its folder is not readable */
 export function idAt(path: string): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -77,16 +79,17 @@ export function idAt(path: string): string | undefined {
   }
 }
 
-/** Finds a file that was renamed within its folder. */
+/** Finds a file that was renamed within its folder. @throws Error if that is not readable */
 export function findRenamed(path: string, id: string): string | undefined {
   const folder = dirname(path);
   try {
     return readdirSync(folder)
       .map((name) => join(folder, name))
       .find((other) => idAt(other) === id);
-  } catch {
+  } catch (error) {
     // The folder is gone.
-    return undefined;
+    if (isAbsent(error)) return undefined;
+    throw error;
   }
 }
 
