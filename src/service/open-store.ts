@@ -9,7 +9,6 @@ import { engineDefaults, type EngineOptions } from '../engine/options.ts';
 import { type Engine, openEngine } from '../engine/supervisor.ts';
 import { openDrain } from '../ingest/drain.ts';
 import type { Queue, Shard } from '../queue/port.ts';
-import { createSteadyClock } from '../std/steady-clock.ts';
 import {
   type ClickHouseStore,
   type ClickHouseStoreOptions,
@@ -24,6 +23,7 @@ import {
 import { createDrainEvents } from '../telemetry/queue-events.ts';
 import { createEngineEvents } from '../telemetry/store-events.ts';
 import type { Opening } from './opening.ts';
+import { openSteadyClock } from './steady-clock.ts';
 
 const hourMs = 60 * 60 * 1000;
 const serverConcurrentReads = 32;
@@ -64,7 +64,7 @@ export async function openWriter(
   const drains = config.queue.urls.length === 0 ? 1 : config.queue.shards;
   const sendsAhead = rolesOf(config).has('engine') && config.queue.urls.length === 0;
   // One per process, which may take over the first shard before a jump of its clock has lasted.
-  const now = createSteadyClock();
+  const now = openSteadyClock(join(resolve(config.data), 'retention-clock'));
   const openHousekeeping = () => {
     const options = toHousekeepingOptions(config);
     const streams = () => directory.listAllStreams();

@@ -1,17 +1,18 @@
 /** A wall clock whose jumps ahead count only once they have lasted. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { createSteadyClock } from './steady-clock.ts';
+import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
+import { openSteadyClock } from './steady-clock.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-function startClock() {
-  const state = { wall: 1_000 * dayMs, monotonic: 5_000 };
-  const clock = createSteadyClock(
-    () => state.wall,
-    () => state.monotonic,
-  );
+function startClock(file = join(temporaryFolder(), 'clock'), wall = 1_000 * dayMs) {
+  const state = { wall, monotonic: 5_000 };
+  const clocks = { wall: () => state.wall, monotonic: () => state.monotonic };
+  const clock = openSteadyClock(file, clocks);
   const pass = (ms: number) => {
     state.wall += ms;
     state.monotonic += ms;
@@ -60,4 +61,33 @@ test('follows a jump back and a slewed clock at once', () => {
     state.wall += 5_000;
     assert.equal(pass(10_000), state.wall);
   }
+});
+
+test('follows at a start only after an hour what is a day ahead of the last run', () => {
+  const file = join(temporaryFolder(), 'clock');
+  const before = startClock(file);
+  before.pass(10 * dayMs);
+  const known = before.state.wall;
+  for (let start = 0; start < 3; start += 1) {
+    const { pass } = startClock(file, known + 400 * dayMs);
+    assert.equal(pass(10_000), known + 10_000);
+    assert.equal(pass(hourMs - 20_000), known + hourMs - 10_000);
+  }
+  const { state, pass } = startClock(file, known + 400 * dayMs);
+  pass(hourMs);
+  assert.equal(pass(10_000), state.wall);
+  // Set right, and started again.
+  const right = startClock(file, known);
+  assert.equal(right.pass(10_000), right.state.wall);
+  assert.equal(startClock(file, known).pass(0), known);
+});
+
+test('follows the clock at a start after a short stop, and without a legible time', () => {
+  const file = join(temporaryFolder(), 'clock');
+  startClock(file).pass(0);
+  const next = startClock(file, 1_000.5 * dayMs);
+  assert.equal(next.pass(0), next.state.wall);
+  writeFileSync(file, 'x');
+  const { state, pass } = startClock(file, 3_000 * dayMs);
+  assert.equal(pass(0), state.wall);
 });
