@@ -1,4 +1,5 @@
 /** Streams in the control API, and the deletion of their data. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Directory } from '../directory/port.ts';
 import type { Stream } from '../model/account.ts';
 import { levelBeyondRetention } from '../model/downsampling.ts';
@@ -8,6 +9,8 @@ import { defineAccountRoute, type DefinedRoute, notFound, requireOwned } from '.
 import { newStream, streamAnswer, streamChange, streamParams, streamsAnswer } from './schemas.ts';
 
 const nanosPerMs = 1_000_000n;
+const waitMs = 50;
+const maxWaits = 200;
 
 export const streamRoutes: readonly DefinedRoute[] = [
   defineAccountRoute({
@@ -84,7 +87,9 @@ export const streamRoutes: readonly DefinedRoute[] = [
     handle: async ({ accountId, params: { streamId } }, context) => {
       const stream = await find(context.directory, accountId, streamId);
       await checkNoReceiver(context.directory, stream);
-      await freeData(context, await hideData(context, stream));
+      const hidden = await hideData(context, stream);
+      await untilStored(context, hidden);
+      await freeData(context, hidden);
       if (!(await context.directory.deleteStream(streamId))) throw notFound('stream', streamId);
       context.record(streamId);
     },
@@ -125,6 +130,25 @@ async function hideData({ directory, queue }: AdminContext, { streamId }: Stream
   const stream = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!stream) throw notFound('stream', streamId);
   return stream;
+}
+
+/**
+ * Retention does not know a deleted stream: rows that are stored after its data is deleted would
+ * stay until the longest retention.
+ */
+async function untilStored({ queue }: AdminContext, { streamId, ...stream }: Stream) {
+  const cutoff = BigInt(Date.parse(stream.dataDeletedUntil ?? '')) * nanosPerMs;
+  for (let waits = 0; queue.watermarkNanos() < cutoff; waits += 1) {
+    if (waits === maxWaits) {
+      throw new AppError(
+        'unavailable',
+        `cannot delete stream ${streamId} yet: its data is hidden, but the queue still stores ` +
+          'what came before; try again',
+        { retryAfterSeconds: 5 },
+      );
+    }
+    await delay(waitMs);
+  }
 }
 
 async function freeData({ store }: AdminContext, stream: Stream): Promise<void> {

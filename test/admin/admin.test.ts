@@ -142,6 +142,14 @@ test('a refused deletion of a stream keeps its data', async () => {
   assert.equal(plane.deletedData.length, 1);
 });
 
+test('deletes the data of a stream that goes too only once the queue has stored all', async () => {
+  const { streamId } = await call<Stream>('createStream', { body: { name: 'backlog' } });
+  plane.delayStoring(3);
+  await call('deleteStream', { params: { streamId } });
+  assert.equal(plane.deletedData.length, 1);
+  assert.equal(await plane.directory.getStream(streamId), undefined);
+});
+
 test('refuses a retention that ends before a downsampling level', async () => {
   const body = { name: 'levels', retentionDays: 400, downsampling: '30d:5m,180d:1h' };
   const { streamId } = await call<Stream>('createStream', { body });

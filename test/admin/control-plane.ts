@@ -27,6 +27,8 @@ export interface ControlPlane {
   readonly deletedData: readonly DeletedData[];
   /** Calls of the queue, and the completion of its line. */
   readonly queueCalls: readonly ('cutoff chosen' | 'series forgotten')[];
+  /** Has the queue store earlier data only after it was asked so often how far it is. */
+  delayStoring(times: number): void;
   /** Answers as serialized. @throws AppError */
   call<Answer>(operationId: string, request: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -51,6 +53,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
   const deletedData: DeletedData[] = [];
   const queueCalls: ('cutoff chosen' | 'series forgotten')[] = [];
   let invalidations = 0;
+  let backlog = 0;
   const routes = adminRoutes(
     {
       directory,
@@ -60,6 +63,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
       checkNotifierUrl: () => undefined,
       store: {
         deleteStreamData: async (accountId, streamId, untilNanos) => {
+          assert.ok(backlog <= 0, 'what is stored later would stay');
           deletedData.push({ accountId, streamId, untilNanos });
         },
       },
@@ -71,6 +75,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
           return lineNanos;
         },
         forgetSeries: async () => void queueCalls.push('series forgotten'),
+        watermarkNanos: () => lineNanos - (backlog-- > 0 ? 1n : 0n),
       },
       telemetry: {
         adminChanged(change) {
@@ -90,6 +95,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
     changes,
     deletedData,
     queueCalls,
+    delayStoring: (times) => (backlog = times),
     async call<Answer>(operationId: string, { caller, accountId, params = {}, body }: Call) {
       const route = routes.find((candidate) => candidate.operationId === operationId);
       assert.ok(route, `there is no operation ${operationId}`);
