@@ -187,11 +187,15 @@ suite('cursor and newest', () => {
     await assert.rejects(list({ cursor: at, since: at }), /cannot accept cursor and since at once/);
   });
 
-  test('newest is at most the watermark', async () => {
-    const { list } = openReader(logs, { nanos: days(2) - 1n });
-    const { newest, cursor } = await list();
+  test('newest is at most the watermark, so that polls repeat what was above it', async () => {
+    const watermark = { nanos: days(2) - 1n };
+    const { list } = openReader(logs, watermark);
+    const { newest, cursor, logs: answered } = await list();
     assert.equal(newest.logId, encodeLogId({ timeNanos: days(2) - 1n, tie: maxTie }));
     assert.equal(cursor.logId, logs[2]!.logId);
+    watermark.nanos = far.nanos;
+    const since = `${newest.timestamp},${newest.logId}`;
+    assert.deepEqual((await list({ since })).logs, answered.slice(0, 2));
   });
 });
 
