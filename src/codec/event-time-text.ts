@@ -37,7 +37,7 @@ const months = [
 
 /**
  * @param text ASCII in [start, end). A time without a zone is UTC.
- * @returns undefined for other text, an impossible date, or a time outside 1970 to 2149
+ * @returns undefined for other text, an impossible date, or a time outside 1970 to 2148
  */
 export function parseTimeText(text: Buffer, start: number, end: number): EventTime | undefined {
   if (end - start > maxTimeLength) return undefined;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { parseEpoch, parseRfc3339 } from './event-time.ts';
+import { parseEpoch, parseRfc3339, requestTimeForm } from './event-time.ts';
 import { maxEventTimeMillis } from '../model/log-id.ts';
 import { RowWriter } from './row-writer.ts';
 
@@ -79,6 +79,11 @@ describe('parses Unix time by magnitude', () => {
   for (const text of ['-1', '1e999', '99999999999999999999', '9999999999999999999', 'x', '']) {
     test(`rejects ${JSON.stringify(text)}`, () => assert.equal(parseEpoch(text), undefined));
   }
+});
+
+test('errors name the last year of an event', () => {
+  const last = new Date(maxEventTimeMillis - 1).getUTCFullYear();
+  assert.match(requestTimeForm, new RegExp(`from 1970 to ${last}:`));
 });
 
 test('writes a time as an Int64 of nanoseconds', () => {

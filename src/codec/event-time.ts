@@ -16,9 +16,19 @@ const colon = 0x3a;
 
 /**
  * RFC 3339; fraction digits beyond nine are truncated. A leap second is the last ns of its minute.
- * @returns undefined for other text, an impossible date, or a time outside 1970 to 2149
+ * @returns undefined for other text, an impossible date, or a time outside 1970 to 2148
  */
 export function parseRfc3339(text: Uint8Array, start: number, end: number): EventTime | undefined {
+  const time = parseAnyRfc3339(text, start, end);
+  return time === undefined || !isInRange(time.millis) ? undefined : time;
+}
+
+/** As `parseRfc3339`, in any of the years 0 to 9999; times before 1970 have negative `millis`. */
+export function parseAnyRfc3339(
+  text: Uint8Array,
+  start: number,
+  end: number,
+): EventTime | undefined {
   if (end - start < 20 || text[start + 4] !== minus || text[start + 7] !== minus) return undefined;
   if (text[start + 13] !== colon || text[start + 16] !== colon) return undefined;
   if (!isDateSeparator(text[start + 10])) return undefined;
@@ -30,12 +40,13 @@ export function parseRfc3339(text: Uint8Array, start: number, end: number): Even
   const zoneAt = skipFraction(text, start + 19, end);
   const zoneMinutes = parseZone(text, zoneAt, end);
   // NaN means a missing digit and fails each comparison.
-  if (!(days >= 0 && hour < 24 && minute < 60 && second <= 60)) return undefined;
+  if (Number.isNaN(days) || !(hour < 24 && minute < 60 && second <= 60)) return undefined;
   if (Number.isNaN(zoneMinutes) || zoneAt === start + 20) return undefined;
   const leap = second === 60;
   const seconds = ((days * 24 + hour) * 60 + minute - zoneMinutes) * 60 + (leap ? 59 : second);
   const fraction = leap ? 999_999_999 : toNanoseconds(text, start + 20, zoneAt);
-  return inRange(seconds * 1000 + Math.floor(fraction / 1_000_000), fraction % 1_000_000);
+  const millis = seconds * 1000 + Math.floor(fraction / 1_000_000);
+  return { millis, nanos: fraction % 1_000_000 };
 }
 
 function isDateSeparator(byte: number | undefined): boolean {
@@ -86,7 +97,7 @@ const plainNumber = /^(\d+)(?:\.(\d+))?$/;
 
 /**
  * @param text a JSON number as sent; one with an exponent has the precision of a double
- * @returns undefined for a negative number or a time outside 1970 to 2149
+ * @returns undefined for a negative number or a time outside 1970 to 2148
  */
 export function parseEpoch(text: string): EventTime | undefined {
   const match = plainNumber.exec(text);
@@ -102,17 +113,18 @@ export function parseEpoch(text: string): EventTime | undefined {
   const shift = 9 - unitDigits;
   const fraction = (match[2] ?? '').slice(0, shift).padEnd(shift, '0');
   const nanoseconds = (whole + fraction).padStart(10, '0');
-  return inRange(Number(nanoseconds.slice(0, -6)), Number(nanoseconds.slice(-6)));
+  const millis = Number(nanoseconds.slice(0, -6));
+  return isInRange(millis) ? { millis, nanos: Number(nanoseconds.slice(-6)) } : undefined;
 }
 
 /** Accepted forms of times in requests, for error messages. */
 export const requestTimeForm =
-  'a time from 1970 to 2149: RFC 3339, or Unix time in s, ms, µs or ns';
+  'a time from 1970 to 2148: RFC 3339, or Unix time in s, ms, µs or ns';
 
 /**
  * The time of a request: RFC 3339, where a space that a query string made of `+` is accepted, or
  * Unix time as of events, except that numbers below nine digits are ms.
- * @returns undefined for other text and a time outside 1970 to 2149
+ * @returns undefined for other text and a time outside 1970 to 2148
  */
 export function parseRequestTime(text: string): EventTime | undefined {
   if (/^0*\d{1,8}$/.test(text)) return { millis: Number(text), nanos: 0 };
@@ -147,8 +159,8 @@ function toPlain(value: number): string {
   return Number.isInteger(value) ? BigInt(value).toString() : value.toFixed(9);
 }
 
-function inRange(millis: number, nanos: number): EventTime | undefined {
-  return millis >= 0 && millis < maxEventTimeMillis ? { millis, nanos } : undefined;
+function isInRange(millis: number): boolean {
+  return millis >= 0 && millis < maxEventTimeMillis;
 }
 
 const daysBeforeMonth = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];

@@ -119,9 +119,9 @@ export function planReads(
   });
 }
 
-/** @param requested 0 or undefined = `most`. */
+/** @param requested undefined or not positive = `most`. */
 export function toLimit(requested: number | undefined, most: number): number {
-  return requested === undefined || requested === 0 ? most : Math.min(requested, most);
+  return requested === undefined || requested <= 0 ? most : Math.min(requested, most);
 }
 
 /** A day by default; all data, as with Prometheus, may be years here. */

@@ -111,6 +111,9 @@ function createRunner(parts: QueryParts, limits: MetricsLimits) {
     const release =
       semaphore.tryAcquire(accountId) ?? (await semaphore.acquire(accountId, caller.disconnected));
     try {
+      if (performance.now() >= deadline) {
+        throw new AppError('query_timeout', 'query timed out in query queue');
+      }
       const { limit = 0, stats = '', lookback_delta: lookbackMs = 0 } = query;
       const asked = {
         text: query.query,

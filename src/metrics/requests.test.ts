@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
   instantQuery,
+  metadataQuery,
   parseMetricTime,
   rangeQuery,
   seriesQuery,
@@ -37,7 +38,9 @@ const times: readonly (readonly [string, bigint | undefined])[] = [
   ['.', undefined],
   ['2026-04-01', undefined],
   ['2026-02-30T00:00:00Z', undefined],
-  ['1969-12-31T23:59:59Z', undefined],
+  ['1969-12-31T23:59:59.25Z', -750n],
+  ['0000-01-01T00:00:00Z', -62_167_219_200_000n],
+  ['9999-12-31T23:59:59.999Z', 253_402_300_799_999n],
 ];
 
 suite('times', () => {
@@ -88,6 +91,13 @@ test('a limit of the status is at least 1', async () => {
   const ask = (limit: string) => read({ search: new URLSearchParams({ limit }) });
   assert.equal(await ask('1'), 1);
   await assert.rejects(async () => ask('0'), /limit "0": it must be a whole number from 1/);
+});
+
+test('a negative limit of metadata is none', async () => {
+  const { read } = withMetricQuery(metadataQuery, async (query) => query);
+  const ask = (text: string) => read({ search: new URLSearchParams(text) });
+  assert.deepEqual(await ask('limit=-1&limit_per_metric=-7'), { limit: -1, limit_per_metric: -7 });
+  await assert.rejects(async () => ask('limit=-1.5'), /limit "-1.5": it must be a whole number/);
 });
 
 const names: readonly (readonly [string, string])[] = [

@@ -4,13 +4,13 @@
  * https://prometheus.io/docs/prometheus/latest/querying/api
  */
 import { z } from 'zod';
-import { parseRfc3339 } from '../codec/event-time.ts';
+import { parseAnyRfc3339 } from '../codec/event-time.ts';
 import { parseDuration } from '../promql/parser/numbers.ts';
 import { integer, list, parsed, uuid, withQuery } from '../std/parse-query.ts';
 
 /** Unix ms. */
 function requiredTime(description: string) {
-  return parsed(parseMetricTime, 'a time: Unix seconds, or RFC 3339 from 1970 to 2149').meta({
+  return parsed(parseMetricTime, 'a time: Unix seconds, or RFC 3339').meta({
     description,
     example: '2026-04-01T08:30:00Z',
   });
@@ -20,9 +20,12 @@ function unixTime(description: string) {
   return requiredTime(description).optional();
 }
 
-/** 0 = no limit, as with Prometheus. */
-function limit(description: string) {
-  return integer(0, 999_999_999, description).optional();
+/** Nine digits, as `integer` reads. */
+const highestLimit = 999_999_999;
+
+/** As with Prometheus, 0 = no limit, and of metadata each negative number. */
+function limit(description: string, min = 0) {
+  return integer(min, highestLimit, description).optional();
 }
 
 const streamId = list(
@@ -47,8 +50,14 @@ export const seriesQuery = z.object({
 
 export const metadataQuery = z.object({
   metric: z.string().optional().describe('One metric; default: all.'),
-  limit: limit('Maximum number of metrics; 0 or absent = the limit of the service.'),
-  limit_per_metric: limit('Maximum number of entries per metric; 0 or absent = all.'),
+  limit: limit(
+    'Maximum number of metrics; not positive or absent = the limit of the service.',
+    -highestLimit,
+  ),
+  limit_per_metric: limit(
+    'Maximum number of entries per metric; not positive or absent = all.',
+    -highestLimit,
+  ),
   streamId,
 });
 
@@ -95,7 +104,7 @@ export type QueryOptions = Pick<
 >;
 
 export const statusQuery = z.object({
-  limit: integer(1, 999_999_999, 'Entries of each list; default: 10.').optional(),
+  limit: integer(1, highestLimit, 'Entries of each list; default: 10.').optional(),
 });
 
 export const noQuery = z.object({});
@@ -132,15 +141,15 @@ const bounds: Readonly<Record<string, bigint>> = {
 const seconds = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * Unix seconds with any fraction, or RFC 3339 from 1970 to 2149, where a space that a query string
- * made of `+` is accepted.
+ * Unix seconds with any fraction, or RFC 3339, where a space that a query string made of `+` is
+ * accepted.
  * @returns Unix ms within Int64; undefined for any other text.
  */
 export function parseMetricTime(text: string): bigint | undefined {
   if (Object.hasOwn(bounds, text)) return bounds[text];
   if (seconds.test(text)) return toMillis(Number(text));
   const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
-  const time = parseRfc3339(bytes, 0, bytes.length);
+  const time = parseAnyRfc3339(bytes, 0, bytes.length);
   return time && BigInt(time.millis);
 }
 

@@ -74,7 +74,7 @@ export function cutTo<Item>(
 ): Success<Item[]> {
   const limit = toLimit(requested, most);
   if (found.length <= limit) return success([...found]);
-  if (requested === undefined || requested === 0) throw tooMany(most);
+  if (requested === undefined || requested <= 0) throw tooMany(most);
   return { ...success(found.slice(0, limit)), warnings: [cutWarning] };
 }
 

@@ -161,7 +161,7 @@ export function parsed<Value>(
 export function integer(min: number, max: number, description: string) {
   const error = `a whole number from ${min} to ${max}`;
   const toInteger = (value: unknown) =>
-    typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+    typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : value;
   return z
     .preprocess(toInteger, z.int({ error }).min(min, { error }).max(max, { error }))
     .meta({ description });

@@ -269,7 +269,7 @@ suite('refusals surface in the SDK', () => {
       });
       assert.equal(log?.message, 'from afar');
       const warning = diagLines.lines.find((line) => /Partial Success/.test(line));
-      assert.match(warning ?? '', /time outside 1970 to 2149/, diagLines.lines.join('\n'));
+      assert.match(warning ?? '', /time outside 1970 to 2148/, diagLines.lines.join('\n'));
       assert.doesNotMatch(warning ?? '', /rejectedLogRecords":"?[1-9]/);
     });
   }

@@ -58,6 +58,8 @@ suite('checks, in order', () => {
       { ...read, headers: [noScope], body: 'x' },
     ],
     ['a wrong limit', 400, 'bad_data', 'labels?limit=x'],
+    ['a negative limit of metadata', 200, '', 'metadata?limit=-1&limit_per_metric=-1'],
+    ['a negative limit of names', 400, 'bad_data', 'labels?limit=-1'],
     ['a wrong time', 400, 'bad_data', 'labels?start=yesterday'],
     ['a wrong selector', 400, 'bad_data', 'labels?match[]=%7B'],
     [
@@ -166,6 +168,14 @@ suite('checks, in order', () => {
     assert.equal(status, 503);
     assert.match(String(headers['retry-after']), /^[12]$/);
     assert.equal((JSON.parse(body) as { errorType: string }).errorType, 'unavailable');
+  });
+
+  test('answers 503 to a query without time, as Prometheus', async () => {
+    for (const timeout of ['0', '-1', '0s']) {
+      const { status, body } = await opened.call(`query?query=1&timeout=${timeout}`);
+      assert.equal(status, 503, body);
+      assert.match(body, /"errorType":"timeout","error":"query timed out in query queue"/);
+    }
   });
 
   test('answers a bug with 500 and no details', async () => {

@@ -85,11 +85,11 @@ export class LogTime implements EventTime {
   nanos = 0;
 
   /**
-   * A number that is within two months of 1970 as ns, but between 1973 and 2149 in s, ms or µs, is
+   * A number that is within two months of 1970 as ns, but between 1973 and 2148 in s, ms or µs, is
    * read in that unit.
    * @param high upper 32 bits, unsigned; `low` the lower ones
    * @returns `corrected` if another unit than ns was used; the time is unusable after `absent`
-   *   (zero) and `outside` (of 1970 to 2149)
+   *   (zero) and `outside` (of 1970 to 2148)
    */
   read(high: number, low: number): TimeVerdict {
     if (high === 0 && low === 0) return 'absent';

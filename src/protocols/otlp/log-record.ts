@@ -191,7 +191,7 @@ export class LogRecord extends Attributed {
  */
 export const logWarnings = {
   timeUnit: 'time not in nanoseconds, read in the unit that fits its magnitude',
-  timeRange: 'time outside 1970 to 2149, replaced by the time of receipt',
+  timeRange: 'time outside 1970 to 2148, replaced by the time of receipt',
   timeForm: 'time that is no unsigned 64-bit integer, kept as an attribute',
   severityNumber: 'severity number outside 0 to 24, clamped',
   badId: 'trace or span id of a wrong form, left out',
