@@ -3,9 +3,11 @@
  * request is logged, its body discarded and a failed authentication delayed before the response,
  * the same on HTTP and gRPC.
  */
+import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { constants, Http2ServerRequest } from 'node:http2';
 import type { Admission } from '../admission/port.ts';
-import { AppError } from '../model/errors.ts';
+import { AppError, type ErrorCode } from '../model/errors.ts';
 import type { Problem } from '../model/protocol.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import { type HttpRequest, type HttpResponse, readHeaders, toRequestBody } from './transport.ts';
@@ -70,6 +72,8 @@ export interface RefusalContext {
   readonly events: HttpEvents;
   readonly admission: Pick<Admission, 'discardBody' | 'paceFailure'>;
 }
+
+export type RefusalLog = Pick<RefusalContext, 'surface' | 'events'>;
 
 export interface Exchange {
   readonly request: HttpRequest;
@@ -137,4 +141,45 @@ export function lingerAfterAnswer(request: HttpRequest, response: HttpResponse, 
     const timer = setTimeout(close, ms).unref();
     request.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
   });
+}
+
+/** Of a request that is refused before it is handled. */
+export interface RawProblem {
+  /** May differ from the status of the code. */
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+/** The route is unknown, so the response gets the strictest privacy headers. */
+export const rawHeaders = {
+  'content-type': problemType,
+  'cache-control': 'private, no-store',
+  vary: 'Authorization, X-Active-Account',
+};
+
+/** An HTTP/1.1 response, after which the connection is closed. */
+export function toRawAnswer(log: RefusalLog, problem: RawProblem): string {
+  const { status } = problem;
+  const body = problemJson({ ...logRefusal(log, problem), status });
+  const length = String(Buffer.byteLength(body));
+  const fields = { ...rawHeaders, connection: 'close', 'content-length': length };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+}
+
+const nextRequestId = createRequestIds();
+
+export function logRefusal({ surface, events }: RefusalLog, { code, detail }: RawProblem): Problem {
+  const error = new AppError(code, detail);
+  const requestId = nextRequestId();
+  events.failed(surface, requestId, error);
+  return toProblem(error, requestId);
+}
+
+/** @returns generates short ids, unique across surfaces and runs */
+export function createRequestIds(): () => string {
+  const run = randomBytes(6).toString('base64url');
+  let requests = 0;
+  return () => `${run}-${(requests++).toString(36)}`;
 }

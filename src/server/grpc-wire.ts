@@ -126,11 +126,6 @@ export function sendFailure(response: HttpResponse, failure: GrpcFailure): void 
   }
 }
 
-/** For a request that is refused before it is handled. */
-export function refuseGrpc(response: HttpResponse, error: AppError): void {
-  sendFailure(response, { problem: toGrpcProblem(error, ''), details: undefined, metadata: {} });
-}
-
 /** The detail, as in the status message; percent-encoded UTF-8, except printable ASCII. */
 function toGrpcMessage({ detail, requestId }: Problem): string {
   const name = requestId === '' ? '' : ` (request ${requestId})`;

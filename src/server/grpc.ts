@@ -6,6 +6,7 @@ import { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
 import {
+  createRequestIds,
   type Exchange,
   prepareRefusal,
   problemHeaders,
@@ -21,7 +22,7 @@ import {
   sendReply,
   toGrpcProblem,
 } from './grpc-wire.ts';
-import { createRequestIds, otlpAdvice, toBytes } from './surface.ts';
+import { otlpAdvice, toBytes } from './surface.ts';
 import { type HttpResponse, type RequestHandler, toRequestBody } from './transport.ts';
 
 export interface GrpcContext extends RefusalContext {

@@ -3,7 +3,7 @@
  * connection may use: time, streams, headers, memory, cancelled work. It gets its connections as
  * `connection` events and knows no routes.
  */
-import { type IncomingMessage, type Server as PlainServer, STATUS_CODES } from 'node:http';
+import type { Server as PlainServer, ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -13,12 +13,20 @@ import {
   type Http2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { AppError, type ErrorCode } from '../model/errors.ts';
+import type { TLSSocket } from 'node:tls';
 import { createRoundRobin } from '../std/round-robin.ts';
 import type { HttpEvents, Surface } from '../telemetry/request-events.ts';
 import type { Certificate } from './certificate.ts';
-import { problemJson, problemType, toProblem } from './errors.ts';
-import { isGrpc, refuseGrpc } from './grpc-wire.ts';
+import {
+  type Exchange,
+  logRefusal,
+  problemJson,
+  rawHeaders,
+  type RawProblem,
+  type RefusalLog,
+  toRawAnswer,
+} from './errors.ts';
+import { isGrpc, sendFailure } from './grpc-wire.ts';
 import { limitSessions, resetLimits, trackConnections, windowBytes } from './http2-sessions.ts';
 import {
   type HttpRequest,
@@ -60,6 +68,7 @@ export function createListener(
     minVersion: 'TLSv1.2',
     handshakeTimeout: limits.headersTimeoutMs,
   });
+  if (surface === 'ingest') answerHalfClosed(server, 'secureConnection');
   const connectionOf = trackConnections(server);
   server.on('tlsClientError', () => events.connectionCut(surface, 'tls'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -68,44 +77,88 @@ export function createListener(
     // docs/decisions/021-no-answer-before-the-handshake.md.
     if (error.code === 'ERR_SSL_HTTP_REQUEST') {
       // Below TLS, which has ended.
-      return void connectionOf(socket)?.socket.end(toRawAnswer(plainHttp));
+      return void connectionOf(socket)?.socket.end(toRawAnswer(context, plainHttp));
     }
     onClientError(context, error, socket);
   });
-  onRequests(server, limits, handle);
+  onRequests(server, context, handle);
   limitSessions(server, { surface, events, connectionOf });
   certificate.follow(server);
   return server;
 }
 
-export function onClientError(
-  { surface, events }: Pick<ListenerContext, 'surface' | 'events'>,
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-): void {
+export function onClientError(log: RefusalLog, error: NodeJS.ErrnoException, socket: Socket): void {
   if (!isParseError(error)) return void socket.destroy();
-  events.connectionCut(surface, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'timeout' : 'parse');
-  // Nothing after a parse error can be trusted.
-  if (socket.writable) socket.write(toRawAnswer(parseErrors[error.code ?? ''] ?? invalidHttp));
-  socket.destroySoon();
+  // Also the bytes after a parse error are one.
+  if (ending.has(socket)) return;
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  log.events.connectionCut(log.surface, isTimeout ? 'timeout' : 'parse');
+  endWith(socket, log, parseErrors[error.code ?? ''] ?? invalidHttp);
+}
+
+/** Requests of an HTTP/1.1 connection in order: those in flight, and one that is not complete. */
+const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+const ending = new WeakSet<Socket>();
+
+function track(request: HttpRequest, response: HttpResponse): void {
+  if (request instanceof Http2ServerRequest) return;
+  const { socket } = request;
+  const responses = unanswered.get(socket) ?? new Set();
+  const own = response as ServerResponse;
+  unanswered.set(socket, responses.add(own));
+  const forget = () => responses.delete(own);
+  own.once('close', () => (request.complete ? forget() : request.once('close', forget)));
+}
+
+/** Closes the connection, with an answer after those to earlier requests (RFC 9112 §9.3.2). */
+function endWith(socket: Socket, log: RefusalLog, problem: RawProblem): void {
+  ending.add(socket);
+  const responses = [...(unanswered.get(socket) ?? [])];
+  const earlier = responses.findLast(({ req }) => req.complete);
+  const last = responses.at(-1);
+  const end = () => {
+    const isAnswered = last?.req.complete === false && last.headersSent;
+    if (socket.writable && !isAnswered) socket.write(toRawAnswer(log, problem));
+    socket.destroySoon();
+  };
+  if (earlier === undefined) end();
+  else earlier.once('close', end);
+}
+
+/**
+ * Clients of HTTP/1.1 may close their side after the request. Not for reads: it is also what ends
+ * those of readers that have gone.
+ */
+export function answerHalfClosed(
+  server: Http2SecureServer | PlainServer,
+  event: 'connection' | 'secureConnection',
+): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on(event, (socket: Socket & Pick<TLSSocket, 'alpnProtocol'>) => {
+    if (socket.alpnProtocol !== 'h2') socket.allowHalfOpen = true;
+  });
 }
 
 /** Passes the well-formed requests of a server to the handler. */
 export function onRequests(
   server: Http2SecureServer | Http2Server | PlainServer,
-  { idleTimeoutMs }: ConnectionLimits,
+  { limits, ...log }: RefusalLog & Pick<ListenerContext, 'limits'>,
   handle: RequestHandler,
 ): void {
-  server.setTimeout(idleTimeoutMs);
-  const scheduled = schedule(rejectMalformed(handle));
+  server.setTimeout(limits.idleTimeoutMs);
+  const scheduled = schedule(rejectMalformed(log, handle));
   server.on('request', scheduled);
   // Admission decides whether a client may send its body, not Node.
   server.on('checkContinue', scheduled);
   server.on('checkExpectation', (request: HttpRequest, response: HttpResponse) => {
     const detail = 'cannot meet this Expect header: only 100-continue is supported';
-    refuse(request, response, { status: 417, code: 'malformed', detail });
+    track(request, response);
+    refuse(log, { request, response }, { status: 417, code: 'malformed', detail });
   });
-  server.on('connect', refuseConnect);
+  server.on('connect', (request: HttpRequest, target: Socket | Http2ServerResponse) => {
+    if (!(request instanceof Http2ServerRequest)) return endWith(target as Socket, log, noProxy);
+    refuse(log, { request, response: target as Http2ServerResponse }, noProxy);
+  });
   server.on('session', (session: Http2Session) => session.setLocalWindowSize(windowBytes));
 }
 
@@ -148,6 +201,7 @@ export function httpOptions(limits: ConnectionLimits): object {
 function schedule(handle: RequestHandler): RequestHandler {
   const tasks = createRoundRobin<Http2Session | Socket>();
   return (request, response) => {
+    track(request, response);
     if (!(request instanceof Http2ServerRequest)) {
       tasks.add(request.socket, () => {
         if (!response.destroyed) handle(request, response);
@@ -162,28 +216,22 @@ function schedule(handle: RequestHandler): RequestHandler {
   };
 }
 
-function rejectMalformed(handle: RequestHandler): RequestHandler {
+function rejectMalformed(log: RefusalLog, handle: RequestHandler): RequestHandler {
   return (request, response) => {
     const fault = requestFault(request);
     if (fault === undefined) return handle(request, response);
     if (!(request instanceof Http2ServerRequest)) response.setHeader('connection', 'close');
     const detail = `cannot accept this request: ${fault}`;
-    refuse(request, response, { status: 400, code: 'malformed', detail });
+    refuse(log, { request, response }, { status: 400, code: 'malformed', detail });
   };
 }
 
-export interface RawProblem {
-  /** May differ from the status of the code. */
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly detail: string;
-}
-
-export function refuse(request: HttpRequest, response: HttpResponse, problem: RawProblem): void {
-  if (isGrpc(request)) return refuseGrpc(response, new AppError(problem.code, problem.detail));
-  response.statusCode = problem.status;
+export function refuse(log: RefusalLog, { request, response }: Exchange, raw: RawProblem): void {
+  const problem = logRefusal(log, raw);
+  if (isGrpc(request)) return sendFailure(response, { problem, details: undefined, metadata: {} });
+  response.statusCode = raw.status;
   for (const [name, value] of Object.entries(rawHeaders)) response.setHeader(name, value);
-  response.end(toBody(problem));
+  response.end(problemJson({ ...problem, status: raw.status }));
 }
 
 /** From the HTTP/1.1 parser, which runs only after the handshake. */
@@ -225,34 +273,3 @@ const noProxy: RawProblem = {
   code: 'method_not_allowed',
   detail: 'cannot connect: this server is not a proxy',
 };
-
-function refuseConnect(
-  request: IncomingMessage | Http2ServerRequest,
-  target: Socket | Http2ServerResponse,
-): void {
-  if (request instanceof Http2ServerRequest) {
-    refuse(request, target as Http2ServerResponse, noProxy);
-  } else {
-    (target as Socket).end(toRawAnswer(noProxy));
-  }
-}
-
-/** The route is unknown, so the response gets the strictest privacy headers. */
-const rawHeaders = {
-  'content-type': problemType,
-  'cache-control': 'private, no-store',
-  vary: 'Authorization, X-Active-Account',
-};
-
-function toRawAnswer(problem: RawProblem): string {
-  const { status } = problem;
-  const body = toBody(problem);
-  const length = String(Buffer.byteLength(body));
-  const fields = { ...rawHeaders, connection: 'close', 'content-length': length };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
-}
-
-function toBody({ status, code, detail }: RawProblem): string {
-  return problemJson({ ...toProblem(new AppError(code, detail), ''), status });
-}

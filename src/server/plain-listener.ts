@@ -6,8 +6,10 @@ import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ConnectionPermit } from '../admission/port.ts';
+import type { RefusalLog } from './errors.ts';
 import { limitSessions, trackConnections } from './http2-sessions.ts';
 import {
+  answerHalfClosed,
   http2Options,
   httpOptions,
   type ListenerContext,
@@ -29,14 +31,15 @@ export type PlainListener = ReturnType<typeof createPlainListener>;
 
 export function createPlainListener(context: PlainListenerContext, handle: RequestHandler) {
   const { surface, events, limits, hasProxyHeader } = context;
-  const checked = rejectPlainClients(handle);
+  const checked = rejectPlainClients(context, handle);
   const http1 = createServer(httpOptions(limits));
   const http2 = createHttp2Server({ ...http2Options(limits) });
+  if (surface === 'ingest') answerHalfClosed(http1, 'connection');
   const connectionOf = trackConnections(http2);
   http1.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     onClientError(context, error, socket),
   );
-  for (const server of [http1, http2]) onRequests(server, limits, checked);
+  for (const server of [http1, http2]) onRequests(server, context, checked);
   limitSessions(http2, { surface, events, connectionOf });
   // Node enforces the timeouts of HTTP/1.1 only from this event on.
   http1.emit('listening');
@@ -116,7 +119,7 @@ function readStart(read: Buffer, hasProxyHeader: boolean): Start | undefined {
 }
 
 /** The secrets of a request that reached the proxy without TLS have been readable on the way. */
-function rejectPlainClients(handle: RequestHandler): RequestHandler {
+function rejectPlainClients(log: RefusalLog, handle: RequestHandler): RequestHandler {
   return (request, response) => {
     const forwarded = request.headers['x-forwarded-proto'];
     const scheme = String(forwarded ?? 'https')
@@ -127,6 +130,6 @@ function rejectPlainClients(handle: RequestHandler): RequestHandler {
     if (scheme !== 'http') return handle(request, response);
     const detail =
       'cannot accept plain HTTP (X-Forwarded-Proto: http of the proxy): use https:// in the URL';
-    refuse(request, response, { status: 400, code: 'malformed', detail });
+    refuse(log, { request, response }, { status: 400, code: 'malformed', detail });
   };
 }

@@ -2,13 +2,13 @@
  * The Fastify instance of a port: it sends the port's headers, answers unknown routes and turns
  * failures into responses. The surfaces mount their routes on it.
  */
-import { randomBytes } from 'node:crypto';
 import type { Server as PlainServer } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../model/errors.ts';
 import type { Protocol } from '../model/protocol.ts';
 import {
+  createRequestIds,
   prepareRefusal,
   problemHeaders,
   problemJson,
@@ -146,11 +146,4 @@ function toBadPath(cause: unknown): AppError {
   return new AppError('not_found', 'cannot find this route: its path is not well formed', {
     cause,
   });
-}
-
-/** @returns generates short ids, unique across surfaces and runs */
-export function createRequestIds(): () => string {
-  const run = randomBytes(6).toString('base64url');
-  let requests = 0;
-  return () => `${run}-${(requests++).toString(36)}`;
 }

@@ -49,6 +49,17 @@ test('serves HTTP/1.1 without TLS', async () => {
   assert.equal(stream.headers['cache-control'], 'private, no-store');
 });
 
+test('answers a client that closes its side after the request', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  edge.state.appendGate = promise;
+  const socket = await open(ports.ingest);
+  const answer = answerOf(socket);
+  socket.end(raw.replaceAll('far', 'a').replace('wri_a', secret));
+  await sendPlain(`http://127.0.0.1:${ports.ingest}/healthz`);
+  resolve();
+  assert.match(await answer, /^HTTP\/1\.1 202 /);
+});
+
 test('serves HTTP/2 with prior knowledge', async () => {
   const session = connectHttp2(`http://127.0.0.1:${ports.ingest}`);
   const statuses = await Promise.all(

@@ -1,8 +1,9 @@
 /** Requests that Node's HTTP/1.1 parser accepts and a strict server rejects, byte by byte. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { sendRaw } from './client.ts';
+import { connectRaw, sendRaw } from './client.ts';
 import { type Edge, openEdge } from './edge.ts';
 
 let edge: Edge;
@@ -129,12 +130,53 @@ for (const { name, status, closes, bytes } of cases) {
     if (status !== 404) {
       assert.match(answer, /^content-type: application\/problem\+json\r$/m);
       assert.match(answer, /^cache-control: private, no-store\r$/m);
+      assert.match(answer, /"requestId":"[\w-]+"/);
     }
     if (closes) assert.equal(statuses.length, 1, `a second request was executed: ${answer}`);
     assert.equal(edge.state.appended.length, already);
     assert.deepEqual(edge.state.logged, []);
   });
 }
+
+const good = `${post}Content-Length: 5\r\n\r\nevent`;
+
+for (const [name, status, bytes] of [
+  ['bytes that are no HTTP', 400, 'hello\r\n\r\n'],
+  ['a broken body', 400, `${post}Transfer-Encoding: chunked\r\n\r\n5\r\nevent\r\nhello\r\n`],
+  ['CONNECT', 405, 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
+] as const) {
+  test(`${name} after two requests is answered after them`, async () => {
+    const already = edge.state.appended.length;
+    const answer = await sendRaw({ port: edge.ports.ingest, ca: edge.ca }, good + good + bytes);
+    const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+    assert.deepEqual(statuses, [202, 202, status]);
+    assert.equal(edge.state.appended.length, already + 2);
+  });
+}
+
+test('a body that breaks after its answer gets no other one', async () => {
+  const size = 20_000;
+  const head = post.replace('wri_good', 'wri_bad');
+  const socket = connectRaw({ port: edge.ports.ingest, ca: edge.ca }, () => {
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n`);
+    socket.write('x'.repeat(size));
+  });
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  await once(socket, 'data');
+  socket.write('\r\nhello\r\n');
+  await once(socket, 'close');
+  assert.deepEqual(answer.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 401']);
+});
+
+test('answers a client that closes its side after the request', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  edge.state.appendGate = promise;
+  const socket = connectRaw({ port: edge.ports.ingest, ca: edge.ca }, () => socket.end(good));
+  socket.once('finish', () => setImmediate(resolve));
+  const chunks = (await socket.toArray()) as Buffer[];
+  assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 202 /);
+});
 
 test('answers 431 to headers that are too large', async () => {
   const bytes = `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`;
