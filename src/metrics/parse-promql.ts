@@ -1,5 +1,6 @@
 /** PromQL from requests: to a syntax tree, with errors as those of a request. */
 import { AppError } from '../model/errors.ts';
+import type { Selector } from '../model/metric-plan.ts';
 import { QueryError } from '../promql/errors.ts';
 import type { Expr } from '../promql/parser/ast.ts';
 import { parseQuery } from '../promql/parser/parser.ts';
@@ -11,6 +12,17 @@ export function parsePromql(text: string, parameter = 'query'): Expr {
   } catch (error) {
     throw error instanceof QueryError ? toAppError(error, parameter) : error;
   }
+}
+
+/** A series selector without a range, offset or other modifier. @throws AppError `malformed` */
+export function parseSelector(text: string, parameter: string): Selector {
+  const expr = parsePromql(text, parameter);
+  if (expr.kind === 'selector' && (expr.offset ?? expr.at ?? expr.extension) === undefined) {
+    return expr.matchers;
+  }
+  const shown = JSON.stringify(text.slice(0, 100));
+  const message = `cannot read ${parameter} ${shown}: it must be a series selector`;
+  throw new AppError('malformed', message, { parameter });
 }
 
 /** Dashboards repeat their queries. Trees of long ones take megabytes. */

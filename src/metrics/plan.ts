@@ -6,10 +6,9 @@ import { AppError } from '../model/errors.ts';
 import type { MetadataPlan, SamplesPlan, Selector, SeriesPlan } from '../model/metric-plan.ts';
 import { type ReadContext, readableStreams } from '../model/readable-streams.ts';
 import { selectorsIn } from '../promql/parser/ast.ts';
-import { parsePromql } from './parse-promql.ts';
+import { parsePromql, parseSelector } from './parse-promql.ts';
 import type { ReadQuery } from './read-request.ts';
 import type { ExemplarsQuery, MetadataQuery, SeriesQuery } from './requests.ts';
-import { parseSelector } from './selector.ts';
 
 export interface MetricsLimits {
   /** Most series, label names, label values or metrics of one answer. */

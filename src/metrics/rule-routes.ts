@@ -4,8 +4,6 @@
  */
 import { z } from 'zod';
 import type { RuleStore } from '../directory/port.ts';
-import { AppError } from '../model/errors.ts';
-import type { LabelMatcher } from '../model/metric-plan.ts';
 import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
 import {
   type Alert,
@@ -21,7 +19,7 @@ import { formatDuration } from '../promql/parser/numbers.ts';
 import { list } from '../std/parse-query.ts';
 import { success } from './responses.ts';
 import { noQuery, withMetricQuery } from './requests.ts';
-import { parsePromql } from './parse-promql.ts';
+import { parseSelector } from './parse-promql.ts';
 
 type RuleRoute = Pick<
   ReadRoute,
@@ -177,19 +175,11 @@ function toLate({ atMs, rows, maxDelayMs }: NonNullable<GroupState['late']>) {
 /** @throws AppError `malformed` */
 function ruleFilter(query: RulesQuery): (rule: Rule) => boolean {
   const { type, 'rule_name[]': names } = query;
-  const selectors = query['match[]']?.map(matchersOf) ?? [[]];
+  const selectors = query['match[]']?.map((text) => parseSelector(text, 'match[]')) ?? [[]];
   return ({ kind, name, labels }) =>
     (type === undefined || (type === 'alert') === (kind === 'alerting')) &&
     (names ?? [name]).includes(name) &&
     selectors.some((matchers) => matchers.every((one) => matches(one, labels[one.name] ?? '')));
-}
-
-function matchersOf(text: string): readonly LabelMatcher[] {
-  const parameter = 'match[]';
-  const expr = parsePromql(text, parameter);
-  if (expr.kind === 'selector') return expr.matchers;
-  const message = `cannot read ${parameter} ${JSON.stringify(text)}: it must be a series selector`;
-  throw new AppError('malformed', message, { parameter });
 }
 
 function toRule(one: Rule, state: RuleState | undefined, query: RulesQuery): z.output<typeof rule> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { configSchema } from '../../src/config/schema.ts';
 import { decodeReadRequest } from '../../src/metrics/read-request.ts';
-import { parseSelector } from '../../src/metrics/selector.ts';
+import { parseSelector } from '../../src/metrics/parse-promql.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { createProtocols } from '../../src/service/protocols.ts';
 import { readQuery } from '../../src/stream/plan.ts';
