@@ -14,6 +14,7 @@ import { formatSample } from '../promql/parser/numbers.ts';
 import type { QueryAnswer, QueryResult, ResultSeries } from '../promql/query.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
 import { createTextMemo } from '../std/text-memo.ts';
+import { cutWarning } from './responses.ts';
 
 const notes = z.array(z.string()).optional();
 const sample = z.tuple([z.number(), z.string()]).describe('Unix seconds and value.');
@@ -45,8 +46,6 @@ export interface Wanted {
   readonly stats: string;
   readonly seconds: number;
 }
-
-const cutWarning = 'results truncated due to limit';
 
 /** JSON, at once if it is short, else in pieces, between which other requests run. */
 export function encodeQueryResponse(

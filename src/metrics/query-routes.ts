@@ -4,19 +4,14 @@
  */
 import { z } from 'zod';
 import { AppError } from '../model/errors.ts';
-import {
-  jsonResponse,
-  type ReadCaller,
-  type ReadRequest,
-  type ReadRoute,
-} from '../model/read-route.ts';
+import { jsonResponse, type ReadCaller, type ReadRequest } from '../model/read-route.ts';
 import { type ReadContextSource, readableStreams, readContext } from '../model/readable-streams.ts';
 import type { QueryTimes } from '../promql/evaluation.ts';
 import { prettyExpr } from '../promql/parser/print.ts';
 import { syntaxJson } from '../promql/parser/syntax-json.ts';
 import { createSemaphore } from '../std/semaphore.ts';
 import type { Store } from '../store/port.ts';
-import { success } from './responses.ts';
+import { envelope, type MetricRoute, success } from './responses.ts';
 import { evaluateQuery } from './evaluate-query.ts';
 import { createPromqlParser, parsePromql } from './parse-promql.ts';
 import type { MetricsLimits } from './plan.ts';
@@ -33,12 +28,6 @@ export interface QueryParts extends ReadContextSource {
   readonly store: Pick<Store, 'sampleColumns'>;
 }
 
-/** `path` is below Prometheus' API. */
-type QueryRoute = Pick<
-  ReadRoute,
-  'path' | 'operationId' | 'summary' | 'query' | 'response' | 'read'
->;
-
 const concurrentQueries = 3;
 const maxWaitingQueries = 200;
 
@@ -46,7 +35,10 @@ const maxWaitingQueries = 200;
 const maxSteps = 11_000;
 
 /** Every handler may throw AppError `malformed`, `execution`, `query_timeout`, `unavailable`. */
-export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): readonly QueryRoute[] {
+export function createQueryRoutes(
+  parts: QueryParts,
+  limits: MetricsLimits,
+): readonly MetricRoute[] {
   const run = createRunner(parts, limits);
   return [
     {
@@ -73,7 +65,7 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       path: 'format_query',
       operationId: 'FormatQuery',
       summary: 'PromQL in a standard layout',
-      response: jsonResponse(z.object({ status: z.literal('success'), data: z.string() })),
+      response: jsonResponse(envelope(z.string())),
       ...withMetricQuery(expressionQuery, async ({ query }) =>
         success(prettyExpr(parsePromql(query))),
       ),
@@ -82,9 +74,7 @@ export function createQueryRoutes(parts: QueryParts, limits: MetricsLimits): rea
       path: 'parse_query',
       operationId: 'ParseQuery',
       summary: 'Syntax tree of PromQL',
-      response: jsonResponse(
-        z.object({ status: z.literal('success'), data: z.record(z.string(), z.unknown()) }),
-      ),
+      response: jsonResponse(envelope(z.record(z.string(), z.unknown()))),
       ...withMetricQuery(expressionQuery, async ({ query }) =>
         success(syntaxJson(parsePromql(query))),
       ),

@@ -7,13 +7,18 @@ import { z } from 'zod';
 import { AppError, type ErrorCode } from '../model/errors.ts';
 import type { Exemplar, Label, MetricMetadata } from '../model/metric-plan.ts';
 import type { Problem } from '../model/protocol.ts';
-import type { ReadFailure } from '../model/read-route.ts';
+import type { ReadFailure, ReadRoute } from '../model/read-route.ts';
 import { toLimit } from './plan.ts';
 
-function envelope<Data extends z.ZodType>(data: Data) {
-  return z.object({
-    status: z.literal('success'),
-    data,
+/** A route without what all of them have in common; `path` is below Prometheus' API. */
+export type MetricRoute = Omit<ReadRoute, 'method' | 'scope' | 'accountParameter' | 'failure'>;
+
+export function envelope<Data extends z.ZodType>(data: Data) {
+  return z.object({ status: z.literal('success'), data });
+}
+
+function cutEnvelope<Data extends z.ZodType>(data: Data) {
+  return envelope(data).extend({
     warnings: z
       .array(z.string())
       .optional()
@@ -23,14 +28,14 @@ function envelope<Data extends z.ZodType>(data: Data) {
 
 const labelSet = z.record(z.string(), z.string());
 
-export const namesResponse = envelope(z.array(z.string()));
-export const seriesResponse = envelope(z.array(labelSet));
+export const namesResponse = cutEnvelope(z.array(z.string()));
+export const seriesResponse = cutEnvelope(z.array(labelSet));
 
 const metadataData = z.record(
   z.string(),
   z.array(z.object({ type: z.string(), help: z.string(), unit: z.string() })),
 );
-export const metadataResponse = envelope(metadataData);
+export const metadataResponse = cutEnvelope(metadataData);
 
 const exemplarsData = z.array(
   z.object({
@@ -44,7 +49,7 @@ const exemplarsData = z.array(
     ),
   }),
 );
-export const exemplarsResponse = envelope(exemplarsData);
+export const exemplarsResponse = cutEnvelope(exemplarsData);
 
 type MetadataData = z.output<typeof metadataData>;
 type ExemplarsData = z.output<typeof exemplarsData>;
@@ -56,7 +61,7 @@ interface Success<Data> {
 }
 
 /** Prometheus' text, which clients may look for. */
-const cutWarning = 'results truncated due to limit';
+export const cutWarning = 'results truncated due to limit';
 
 export function success<Data>(data: Data): Success<Data> {
   return { status: 'success', data };

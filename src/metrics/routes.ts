@@ -19,6 +19,7 @@ import {
   cutTo,
   exemplarsResponse,
   metadataResponse,
+  type MetricRoute,
   namesResponse,
   prometheusFailure,
   seriesResponse,
@@ -200,18 +201,15 @@ function metricRoutes(parts: MetricsReadParts, limits: MetricsLimits): readonly 
   ];
 }
 
-/** A route without what all of them have in common; `path` is below Prometheus' API. */
-type Definition = Omit<ReadRoute, 'method' | 'scope' | 'accountParameter' | 'failure'>;
-
 /** As POST, parameters are a form, since a selector may be too long for a URL. */
-function getAndPost({ operationId, ...rest }: Definition): readonly ReadRoute[] {
+function getAndPost({ operationId, ...rest }: MetricRoute): readonly ReadRoute[] {
   return [
     route('GET', { ...rest, operationId: `get${operationId}` }),
     route('POST', { ...rest, operationId: `post${operationId}`, body: form }),
   ];
 }
 
-function route(method: ReadRoute['method'], definition: Definition): ReadRoute {
+function route(method: ReadRoute['method'], definition: MetricRoute): ReadRoute {
   return {
     ...definition,
     method,

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { RuleStore } from '../directory/port.ts';
-import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import { jsonResponse, type ReadRequest } from '../model/read-route.ts';
 import {
   type Alert,
   type GroupState,
@@ -17,14 +17,9 @@ import {
 import { matches } from '../promql/matchers.ts';
 import { formatDuration } from '../promql/parser/numbers.ts';
 import { list } from '../std/parse-query.ts';
-import { success } from './responses.ts';
+import { envelope, type MetricRoute, success } from './responses.ts';
 import { noQuery, withMetricQuery } from './requests.ts';
 import { parseSelector } from './parse-promql.ts';
-
-type RuleRoute = Pick<
-  ReadRoute,
-  'path' | 'operationId' | 'summary' | 'query' | 'response' | 'read'
->;
 
 const texts = z.record(z.string(), z.string());
 const time = z.string().meta({ format: 'date-time' });
@@ -97,20 +92,17 @@ type RulesQuery = z.output<typeof rulesQuery>;
 /** Prometheus' time of what never happened. */
 const never = '0001-01-01T00:00:00Z';
 
-/** `path` is below Prometheus' API. */
 export function createRuleRoutes({
   rules,
 }: {
   readonly rules: Pick<RuleStore, 'listRuleGroups'>;
-}): readonly RuleRoute[] {
-  const envelope = <Data extends z.ZodType>(data: Data) =>
-    jsonResponse(z.object({ status: z.literal('success'), data }));
+}): readonly MetricRoute[] {
   return [
     {
       path: 'rules',
       operationId: 'getRules',
       summary: 'Rule groups with the state of their rules',
-      response: envelope(z.object({ groups: z.array(group) })),
+      response: jsonResponse(envelope(z.object({ groups: z.array(group) }))),
       ...withMetricQuery(rulesQuery, async (query, { accountId }: ReadRequest) => {
         const stored = await rules.listRuleGroups(accountId);
         return success({ groups: toGroups(stored, query) });
@@ -120,7 +112,7 @@ export function createRuleRoutes({
       path: 'alerts',
       operationId: 'getAlerts',
       summary: 'Pending and firing alerts',
-      response: envelope(z.object({ alerts: z.array(alert) })),
+      response: jsonResponse(envelope(z.object({ alerts: z.array(alert) }))),
       ...withMetricQuery(noQuery, async (_query, { accountId }: ReadRequest) => {
         const stored = await rules.listRuleGroups(accountId);
         const states = stored.flatMap(({ state }) => (state === undefined ? [] : [state]));

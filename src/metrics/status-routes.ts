@@ -1,9 +1,9 @@
 /** What clients ask of a Prometheus server about itself. */
 import { z } from 'zod';
-import { jsonResponse, type ReadRequest, type ReadRoute } from '../model/read-route.ts';
+import { jsonResponse, type ReadRequest } from '../model/read-route.ts';
 import { type ReadContextSource, readContext } from '../model/readable-streams.ts';
 import type { Store } from '../store/port.ts';
-import { success } from './responses.ts';
+import { envelope, type MetricRoute, success } from './responses.ts';
 import { type MetricsLimits, planSeries } from './plan.ts';
 import { noQuery, statusQuery, withMetricQuery } from './requests.ts';
 import { toTsdbStatus, tsdbStatus } from './tsdb-status.ts';
@@ -18,11 +18,6 @@ const buildInfo = {
   buildDate: '',
   goVersion: '',
 };
-
-type StatusRoute = Pick<
-  ReadRoute,
-  'path' | 'operationId' | 'summary' | 'query' | 'response' | 'read'
->;
 
 const texts = z.record(z.string(), z.string());
 
@@ -47,11 +42,11 @@ const runtimeInfo = z.object({
   storageRetention: z.string(),
 });
 
-/** `path` is below Prometheus' API. @throws AppError `unavailable` */
+/** @throws AppError `unavailable` */
 export function createStatusRoutes(
   parts: StatusParts,
   limits: MetricsLimits,
-): readonly StatusRoute[] {
+): readonly MetricRoute[] {
   const startTime = new Date(performance.timeOrigin).toISOString();
   const flags = {
     'query.lookback-delta': '5m',
@@ -73,7 +68,7 @@ export function createStatusRoutes(
       operationId: 'getRuntimeInfo',
       summary: 'Times of the service and the longest retention, as of Prometheus',
       query: noQuery,
-      response: answerOf(runtimeInfo),
+      response: jsonResponse(envelope(runtimeInfo)),
       async read({ accountId }) {
         const { streams, nowMs } = await readContext(parts, accountId);
         const days = Math.max(0, ...streams.map(({ retentionDays }) => retentionDays));
@@ -98,7 +93,7 @@ export function createStatusRoutes(
       path: 'status/tsdb',
       operationId: 'getTsdbStatus',
       summary: 'Numbers of series and of label values today',
-      response: answerOf(tsdbStatus),
+      response: jsonResponse(envelope(tsdbStatus)),
       ...withMetricQuery(
         statusQuery,
         async ({ limit = 10 }, { accountId, disconnected }: ReadRequest) => {
@@ -117,17 +112,13 @@ export function createStatusRoutes(
 
 const dayMs = 86_400_000;
 
-function answerOf(data: z.ZodType) {
-  return jsonResponse(z.object({ status: z.literal('success'), data }));
-}
-
 function status<Data extends z.ZodType>(
   path: string,
   operationId: string,
   summary: string,
   schema: Data,
   data: z.output<Data>,
-): StatusRoute {
-  const response = answerOf(schema);
+): MetricRoute {
+  const response = jsonResponse(envelope(schema));
   return { path, operationId, summary, query: noQuery, response, read: async () => success(data) };
 }
