@@ -19,14 +19,19 @@ import { printGroup } from '../../query/print.ts';
 import { planList, readQuery } from '../plan.ts';
 import { listQuery } from '../requests.ts';
 import { findNewPatterns, logsQueryOf, type PatternStore } from './new-patterns.ts';
-import { planStats, statsQuery, type StatsRows, toLabelNames, toStatsResponse } from './stats.ts';
+import {
+  maxGroups,
+  planStats,
+  statsQuery,
+  type StatsRows,
+  toLabelNames,
+  toStatsResponse,
+} from './stats.ts';
 import { countWindows } from './window-counts.ts';
 
 export interface LogsRuleParts extends ReadContextSource {
   readonly store: PatternStore & { stats(plan: StatsPlan): Promise<StatsResult> };
 }
-
-const maxGroups = 1_000;
 
 /** @returns what is wrong with the query; undefined = nothing. */
 export function checkLogsRule(rule: LogsRuleQuery): string | undefined {

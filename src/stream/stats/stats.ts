@@ -13,9 +13,9 @@ import { bucketRange, filters } from '../requests.ts';
 
 const maxStats = 10;
 const maxBy = 3;
-const maxGroups = 1_000;
-const maxSteps = 11_000;
-const maxPoints = 50_000;
+export const maxGroups = 1_000;
+export const maxSteps = 11_000;
+export const maxPoints = 50_000;
 
 /** As it was named, for the answer. */
 interface NamedStat {

@@ -2,6 +2,7 @@
 import type { RuleSample } from '../../model/rules.ts';
 import type { StatsPlan, StatsResult } from '../../model/plan.ts';
 import type { QueryTimes } from '../../promql/evaluation.ts';
+import { maxPoints, maxSteps } from './stats.ts';
 
 export interface WindowCounts {
   /** Of all windows together; its only statistic is one that adds up. */
@@ -12,9 +13,6 @@ export interface WindowCounts {
   /** Labels of a group. */
   readonly toLabels: (values: readonly string[]) => RuleSample['labels'];
 }
-
-const maxBuckets = 11_000;
-const maxPoints = 50_000;
 
 /**
  * @returns samples by the Unix ms at which their window ends, as one read for each would have them;
@@ -28,7 +26,7 @@ export async function countWindows(
   const [width, stride] = [windowMs / bucketMs, stepMs / bucketMs];
   const steps = Math.floor((endMs - startMs) / stepMs) + 1;
   const buckets = (steps - 1) * stride + width;
-  if (buckets > maxBuckets) return undefined;
+  if (buckets > maxSteps) return undefined;
   const limit = Math.min(plan.limit, Math.floor(maxPoints / buckets));
   const { groups } = await store.stats({ ...plan, buckets, limit });
   if (groups.some(({ values }) => values === undefined)) return undefined;
