@@ -66,7 +66,7 @@ export function writeQuickstart(
     ? { ...addresses, ...withUrls(firstRun, addresses.ingestUrl) }
     : addresses;
   replaceTextFile(join(dataDir, 'quickstart.json'), toJson(quickstart));
-  rmSync(pendingFile(dataDir), { force: true });
+  dropPending(dataDir);
   return quickstart;
 }
 

@@ -9,7 +9,6 @@ import { addPrintOptions, createPrintLogs, type PrintOptions } from './print-log
 import { addFilters, addRange, type FilterOptions, toFilterQuery } from './query.ts';
 
 interface LogsOptions extends FilterOptions, PrintOptions {
-  readonly utc?: true;
   readonly limit: number;
   readonly all?: true;
   readonly newestFirst?: true;

@@ -12,7 +12,6 @@ import { addPrintOptions, createPrintLogs, type PrintOptions } from './print-log
 import { addFilters, type FilterOptions, toFilterQuery } from './query.ts';
 
 interface TailOptions extends FilterOptions, PrintOptions {
-  readonly utc?: true;
   readonly lines: number;
 }
 

@@ -11,7 +11,6 @@ import { addPrintOptions, createPrintLogs, type PrintOptions } from './print-log
 import { addRange, type FilterOptions, toFilterQuery } from './query.ts';
 
 interface TraceOptions extends FilterOptions, PrintOptions {
-  readonly utc?: true;
   readonly limit: number;
   readonly ascii?: true;
 }
