@@ -94,7 +94,6 @@ async function eachOnce(lines: readonly string[]): Promise<LogRecord[]> {
     },
     {
       what: `${lines.length} logs: ${running.at(-1)?.error() ?? ''}`,
-      timeoutMs: 90_000,
       everyMs: 200,
     },
   );
@@ -196,7 +195,7 @@ test('sends files that were created and renamed within an outage', async () => {
           Object.keys((JSON.parse(readFileSync(state, 'utf8')) as State).files).length === count
         );
       },
-      { what: `${count} files`, timeoutMs: 20_000, everyMs: 50 },
+      { what: `${count} files`, everyMs: 50 },
     );
   writeFileSync(file, 'one\n');
   ship(`'${file}'`, { WEIR_RECEIVER_URL: server.url });
@@ -210,7 +209,6 @@ test('sends files that were created and renamed within an outage', async () => {
   for (const message of ['one', 'two', 'three']) {
     await until(async () => server.seen.some(({ body }) => body.includes(`"${message}"`)), {
       what: message,
-      timeoutMs: 20_000,
       everyMs: 50,
     });
   }
@@ -275,7 +273,6 @@ test('writes no positions while nothing is written to the files', async () => {
   await eachOnce(['one']);
   await until(async () => !readFileSync(checkpoints, 'utf8').includes('pending'), {
     what: 'a settled position',
-    timeoutMs: 10_000,
     everyMs: 20,
   });
   const written = statSync(checkpoints);
@@ -364,7 +361,7 @@ test('reads entries of the journal again that were waiting when it was interrupt
   const shell = (rest: string) => `#!/bin/sh\necho '${entry}'\n${rest}\n`;
   writeFileSync(program, shell(`touch ${read}; exec sleep 60`), { mode: 0o700 });
   const command = ship('--journal', { WEIR_JOURNALCTL: program });
-  await until(async () => existsSync(read), { what: 'an entry', timeoutMs: 30_000, everyMs: 20 });
+  await until(async () => existsSync(read), { what: 'an entry', everyMs: 20 });
   command.kill('SIGINT');
   assert.equal(await command.exited, 130, command.error());
   writeFileSync(program, shell(`[ "$3" = --lines=all ] || exit 1`));

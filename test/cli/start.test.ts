@@ -52,7 +52,7 @@ async function readyPid(started: Started, before?: number): Promise<number> {
     const answer = await fetch(`${opsUrl}/readyz`).catch(() => undefined);
     return answer?.status === 200 && Number(readFileSync(owner, 'utf8')) === pid ? pid : undefined;
   };
-  return until(isReady, { what: 'a service that is ready', timeoutMs: 60_000 });
+  return until(isReady, { what: 'a service that is ready' });
 }
 
 test('restarts a service that died, not one that was stopped', async () => {

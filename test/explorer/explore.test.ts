@@ -69,7 +69,7 @@ suite('exploring logs', { skip }, () => {
         .first()
         .waitFor();
       const isList = (url: string) => new URL(url).pathname === '/api/v1/logs';
-      const asked = page.waitForRequest((request) => isList(request.url()), { timeout: 10_000 });
+      const asked = page.waitForRequest((request) => isList(request.url()));
       await Promise.all([asked, page.keyboard.press('r')]);
     }
   });

@@ -51,6 +51,8 @@ export async function startExplorer(options: ServiceOptions = {}): Promise<Explo
       timezoneId: 'UTC',
       ...context,
     });
+    // Guards against a hang.
+    opened.setDefaultTimeout(120_000);
     const page = await opened.newPage();
     const faults = watch(page, streamUrl);
     await page.goto(streamUrl + path);

@@ -480,7 +480,7 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     ];
     await run('bash', ['-e', '-c', [...programs, script].join('\n')], {
       cwd: folder,
-      timeout: 20_000,
+      timeout: 120_000,
       env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
     });
   }

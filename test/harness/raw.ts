@@ -3,17 +3,19 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 import type { Service } from './service.ts';
 
+/** Guards against a hang. */
+const timeoutMs = 120_000;
+
 export interface RawExchange {
   /** Sent first, unchanged. */
   readonly send: string | Uint8Array;
   /** True once enough is received; default: a complete response head. */
   readonly isEnough?: (received: string) => boolean;
-  readonly timeoutMs?: number;
 }
 
 /** @returns the bytes received until then or until the server closed @throws Error on a timeout */
 export function exchangeRaw(service: Service, exchange: RawExchange): Promise<string> {
-  const { send, isEnough = (text) => text.includes('\r\n\r\n'), timeoutMs = 20_000 } = exchange;
+  const { send, isEnough = (text) => text.includes('\r\n\r\n') } = exchange;
   const { ingestUrl, caFile } = service.quickstart;
   const { hostname, port } = new URL(ingestUrl);
   return new Promise((resolve, reject) => {

@@ -195,7 +195,7 @@ test('evicts series, and frees their memory, over its limit', async () => {
     collectGarbage();
     return bytesInUse() - before < 8 * mebibyte;
   };
-  await until(isFree, { what: 'memory to be free again', timeoutMs: 10_000 });
+  await until(isFree, { what: 'memory to be free again' });
 });
 
 /** A thousand series with labels of 1 KiB each. */

@@ -38,7 +38,7 @@ async function stored(serviceName: string, count: number) {
       const { logs } = await sockets.service.list({ serviceName, limit: 1000 });
       return logs.length >= count && logs;
     },
-    { what: `${count} logs of ${serviceName}`, timeoutMs: 60_000 },
+    { what: `${count} logs of ${serviceName}` },
   );
 }
 
@@ -210,7 +210,7 @@ suite('chunks', () => {
     let acked = 0;
     const sent = sendAll(0, (count) => (acked = count));
     for (const at of [chunks / 4, chunks / 2]) {
-      await until(() => acked >= at, { what: `${at} acknowledged chunks`, timeoutMs: 60_000 });
+      await until(() => acked >= at, { what: `${at} acknowledged chunks` });
       await sockets.service.kill('SIGKILL');
       await sockets.service.start();
     }

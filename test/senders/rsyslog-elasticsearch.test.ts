@@ -64,7 +64,7 @@ suite('rsyslog', { skip: isMissing }, () => {
         const page = await service.list({ serviceName: 'shop', order: 'asc', limit: 1000 });
         return page.logs.length >= messages.length && page.logs;
       },
-      { what: 'all messages', timeoutMs: 60_000 },
+      { what: 'all messages' },
     );
     assert.equal(logs.length, messages.length, rsyslog.output());
     const { message, severity, host, timestamp, labels } = logs[7]!;

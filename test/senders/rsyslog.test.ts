@@ -90,7 +90,7 @@ suite('rsyslog', { skip: missing('rsyslogd', 'rsyslog-openssl') }, () => {
   async function storedOf(name: string, wanted: number, sender?: Program) {
     await until(
       async () => (await sockets.service.facet('service', { serviceName: name })).total >= wanted,
-      { what: `${wanted} logs of ${name}`, timeoutMs: 60_000 },
+      { what: `${wanted} logs of ${name}` },
     ).catch((error: unknown) => {
       throw new Error(sender?.output(), { cause: error });
     });

@@ -99,7 +99,7 @@ suite('vmalert', { skip: missing('vmalert', 'victoria-metrics') }, () => {
 
   /** Waits for something that vmalert does. */
   const untilItDoes = <T>(what: string, ask: () => T | undefined | false | Promise<T | false>) =>
-    until<T>(ask as () => T | false, { what, timeoutMs: 60_000 }).catch((error: unknown) => {
+    until<T>(ask as () => T | false, { what }).catch((error: unknown) => {
       throw new Error(vmalert.output(), { cause: error });
     });
 

@@ -269,7 +269,7 @@ test('closes a stalled stream despite pings', async () => {
   const pings = setInterval(() => session.destroyed || session.ping(() => {}), 20);
   try {
     const what = 'the chunks to be returned';
-    await until(() => seen.isReturned, { what, timeoutMs: 5000 });
+    await until(() => seen.isReturned, { what });
   } finally {
     clearInterval(pings);
     session.destroy();

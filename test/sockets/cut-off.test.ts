@@ -32,7 +32,7 @@ async function cutOff(socket: Socket, bytes: Uint8Array | string): Promise<void>
 async function messagesOf(serviceName: string, count: number): Promise<string[]> {
   await until(
     async () => (await sockets.service.facet('service', { serviceName })).total >= count,
-    { what: `${count} logs of ${serviceName}`, timeoutMs: 60_000 },
+    { what: `${count} logs of ${serviceName}` },
   );
   const { logs } = await sockets.service.list({ serviceName, limit: 1000 });
   return logs.map(({ message }) => message).toSorted();

@@ -226,7 +226,7 @@ after(async () => {
   await engine.close();
 });
 
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 
 /**
  * Until counts answer. Parts are counted after a read of most of their time, so it asks for all of
@@ -323,7 +323,7 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
           }
           return undefined;
         };
-        const result = await until(read, { what: 'counts', timeoutMs: 60_000 });
+        const result = await until(read, { what: 'counts' });
         assert.deepEqual(rounded(result), rounded(await plain.stats(plan, signal)));
       }),
       { numRuns: runs(4) },

@@ -28,7 +28,7 @@ const accountId = randomUUID();
 const streamId = randomUUID();
 const context = { accountId };
 const filter = everyLog(accountId, [streamId]);
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 
 let engine: EngineStore;
 let reader: ReaderParts;

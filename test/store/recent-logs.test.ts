@@ -84,8 +84,7 @@ async function agree(plan: ListPlan): Promise<boolean> {
   return page.length > 0 && scanned.rows === 0;
 }
 
-const inMemory = (plan: ListPlan) =>
-  until(() => agree(plan), { what: 'a page from memory', timeoutMs: 60_000 });
+const inMemory = (plan: ListPlan) => until(() => agree(plan), { what: 'a page from memory' });
 
 class Run {
   readonly random: Random = createRandom(seed);
