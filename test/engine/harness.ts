@@ -61,6 +61,8 @@ export function clientOf(socketPath: string): ClickHouseClient {
     url: 'http://localhost',
     http_agent: new Agent({ keepAlive: true, socketPath } as object),
     log: { level: ClickHouseLogLevel.OFF },
+    // Above the limits of the engine, which answers at its own.
+    request_timeout: 600_000,
   });
 }
 

@@ -5,7 +5,8 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import { engineDefaults } from '../../src/engine/options.ts';
 import { endless, openTestEngine, rawRequest, rowsOf, until } from './harness.ts';
 
-const opened = await openTestEngine({ after });
+// Limits of time are set where they are tested: on a busy machine a large read takes minutes.
+const opened = await openTestEngine({ after }, { maxExecutionSeconds: 600 });
 
 async function codeOf(query: Promise<unknown>): Promise<string> {
   const error = await query.then(
