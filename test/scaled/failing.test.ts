@@ -3,7 +3,7 @@
  * response. One set, one fault at a time; the set must recover by itself in between.
  */
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { readAll } from '../crash/run.ts';
 import { judge } from '../crash/verdict.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
@@ -29,9 +29,8 @@ import { toServiceNodes } from './scaled-nodes.ts';
 import { missingServers, openScaledSet, type ScaledSet } from './scaled-set.ts';
 import type { SetNetwork } from './set-servers.ts';
 
-const staleSeconds = 15;
+// Known tokens are valid for a minute without the directory: on a busy machine a round takes long.
 const flags = [
-  ['--directory-stale-for-seconds', String(staleSeconds)],
   ['--queue-lease-seconds', '3'],
   ['--queue-shards', '2'],
   ['--queue-max-backlog-bytes', String(16 * 1024 * 1024)],
@@ -85,11 +84,16 @@ suite('outages', { skip: missingServers() }, () => {
     await untilWell('at the beginning');
     background = startBackground([...free, ...limited], readers);
   });
+  // Also after a failure, which must not make the next test fail.
+  afterEach(() => Promise.all(servers.map((part) => proxyOf(part).pass())));
   after(async () => {
-    await Promise.all(servers.map(async (part) => set?.servers.network?.[part].pass()));
-    await background?.stop();
-    await Promise.all([poller?.stop(), tail?.stop()]);
-    await service?.stop();
+    try {
+      await background?.stop();
+      await Promise.all([poller?.stop(), tail?.stop()]);
+    } finally {
+      // A node left running would keep the process alive.
+      await service?.stop();
+    }
   });
 
   const proxyOf = (part: Part): FaultProxy => set.servers.network![part];
@@ -160,7 +164,7 @@ suite('outages', { skip: missingServers() }, () => {
       last = now;
       return JSON.stringify(now) === JSON.stringify(wanted);
     };
-    await until(isSo, { what: when, timeoutMs: 60_000 }).catch((error: unknown) => {
+    await until(isSo, { what: when, timeoutMs: 120_000 }).catch((error: unknown) => {
       throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`);
     });
   }
@@ -172,7 +176,7 @@ suite('outages', { skip: missingServers() }, () => {
       last = ends(now);
       return JSON.stringify(last) === JSON.stringify(well);
     };
-    await until(isSo, { what: `all to be well ${when}`, timeoutMs: 60_000 }).catch(
+    await until(isSo, { what: `all to be well ${when}`, timeoutMs: 120_000 }).catch(
       (error: unknown) => {
         throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`);
       },
@@ -184,7 +188,7 @@ suite('outages', { skip: missingServers() }, () => {
     const queued = async () => (await service.metric('weir_queue_bytes')) ?? 0;
     await until(async () => (await queued()) < fullBytes / 10, {
       what: 'the backlog to be drained',
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
   }
 
@@ -194,7 +198,8 @@ suite('outages', { skip: missingServers() }, () => {
     const startedAt = performance.now();
     for (let i = 0; i < 50; i++) outcomes.push(await sender.send());
     assert.deepEqual(new Set(outcomes.map(({ end }) => end)), new Set([503]));
-    assert.ok(performance.now() - startedAt < 10_000, 'each request waited');
+    // Half of what 50 timeouts of the quota store take, which is the shortest.
+    assert.ok(performance.now() - startedAt < 25_000, 'each request waited');
   }
 
   const isAway: Readonly<Record<Part, Readonly<Record<keyof Round, number>>>> = {
@@ -265,7 +270,11 @@ suite('outages', { skip: missingServers() }, () => {
   test('the store is unavailable until the queue is full', async () => {
     await proxyOf('store').refuse();
     for (const size of [200_000, 20_000, 2_000]) {
-      await until(() => isFullFor(size), { what: 'the queue to be full', everyMs: 0 });
+      await until(() => isFullFor(size), {
+        what: 'the queue to be full',
+        timeoutMs: 120_000,
+        everyMs: 0,
+      });
     }
     const bytes = (await service.metric('weir_queue_bytes')) ?? 0;
     assert.ok(bytes > 0);
