@@ -1,23 +1,11 @@
 /** Sums and means of the native histograms of a group. */
 import type { Evaluation } from './evaluation.ts';
 import { type Aggregation, withoutParens } from './parser/ast.ts';
-import { HistogramSum, MixedSchemasError } from './histogram/histogram-sum.ts';
+import { MixedSchemasError } from './histogram/histogram-sum.ts';
 import type { Histogram } from './histogram/histogram.ts';
 import { metricName } from './labels.ts';
-import { MeanOfHistograms } from './functions/sums.ts';
+import { type HistogramTotal, startTotal } from './functions/sums.ts';
 import { type GridSeries, histogramAt } from './values.ts';
-
-interface HistogramTotal {
-  /** @returns whether custom bounds differed. @throws MixedSchemasError */
-  add(histogram: Histogram): boolean;
-  result(): Histogram;
-}
-
-function startTotal({ op }: Aggregation, first: Histogram): HistogramTotal {
-  if (op === 'avg') return new MeanOfHistograms(first);
-  const sum = new HistogramSum(first);
-  return { add: (histogram) => sum.add(histogram).reconciled, result: () => sum.result() };
-}
 
 /**
  * Of a group with a histogram at this step. @param hasFloats whether it has floats there, too
@@ -49,7 +37,7 @@ export async function totalOfHistograms(
     if (ev.isTurnOver()) await ev.breathe();
     hints.add(histogram.hint);
     if (total === undefined) {
-      total = startTotal(expr, histogram);
+      total = startTotal(expr.op === 'avg' ? 'avg' : 'sum', histogram);
       continue;
     }
     try {

@@ -76,7 +76,7 @@ export async function computeRanges(
   const { before, after } = extensionOf(ev, grid, range);
   const looks = looksOf(ev, grid, range.kind === 'range' ? range.selector : range);
   const context = new RangeContext(
-    ev.notes,
+    ev,
     { at: range, first: withoutParens(call.args[0]!) },
     { rangeMs, extension },
   );
@@ -135,7 +135,8 @@ async function computeCells(
     if (window.histogramCount() > 0 ? ev.isTurnOver() : ev.isDue(samples)) await ev.breathe();
     ev.look(grid, step, samples);
     for (let i = 0; i < args.length; i++) cellArgs[i] = args[i]![step]!;
-    setCell(cells, step, compute(window, cellArgs, context));
+    const cell = compute(window, cellArgs, context);
+    setCell(cells, step, cell instanceof Promise ? await cell : cell);
   }
 }
 

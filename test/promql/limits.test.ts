@@ -150,6 +150,17 @@ suite('limits of a query', () => {
     }
   });
 
+  test('lets others run while the native histograms of one long range are added', async () => {
+    const buckets = Array.from({ length: 160 }, (_, i) => i + 1).join(' ');
+    const day = `day {{schema:3 count:12880 sum:1 buckets:[${buckets}]}}x20000`;
+    source.load(parseSeries(day), 1000);
+    for (const text of ['sum_over_time(day[1d])', 'avg_over_time(day[1d])']) {
+      const at = { startMs: 20_000_000, endMs: 20_000_000, stepMs: 0 };
+      const turns = await turnsDuring(run(text, { maxSamples }, at));
+      assert.ok(turns >= 4, `${turns} turns of ${text}`);
+    }
+  });
+
   test('lets others run while a series of many points is written', async () => {
     const answer = await run('vector(time())[10d:1s]', { maxSamples }, once);
     let text = '';

@@ -46,7 +46,7 @@ function fallsOf(values: Float64Array): number[] {
 
 function oneByOne(name: string, series: ReturnType<typeof randomSeries>) {
   const context = new RangeContext(
-    new Annotations(''),
+    { notes: new Annotations(''), isTurnOver: () => false, breathe: async () => undefined },
     { at: span, first: span },
     { rangeMs, extension: undefined },
   );

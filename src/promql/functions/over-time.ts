@@ -1,11 +1,11 @@
 /** Functions of the samples in a range: `*_over_time`, `changes`, `resets`, `deriv` and such. */
 import { forMetric } from '../annotations.ts';
 import { type RangeContext, type RangeFunction, warnMixed } from './range-context.ts';
-import { HistogramSum, MixedSchemasError } from '../histogram/histogram-sum.ts';
+import { MixedSchemasError } from '../histogram/histogram-sum.ts';
 import type { Histogram } from '../histogram/histogram.ts';
 import { KahanSum } from '../histogram/kahan.ts';
 import { metricName } from '../labels.ts';
-import { averageFloats, MeanOfHistograms, sumFloats } from './sums.ts';
+import { averageFloats, startTotal, sumFloats } from './sums.ts';
 import { quantile } from './quantile.ts';
 import type { RangeWindow } from '../selection.ts';
 import { executionError } from '../errors.ts';
@@ -51,8 +51,8 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   ts_of_min_over_time: ofFloats(
     (window) => window.times[extremeIndex(window, (a, b) => a <= b)]! / 1000,
   ),
-  sum_over_time: ofOneKind(sumFloats, (all, context) => sumHistograms(all, context)),
-  avg_over_time: ofOneKind(averageFloats, (all, context) => averageHistograms(all, context)),
+  sum_over_time: ofOneKind(sumFloats, 'sum'),
+  avg_over_time: ofOneKind(averageFloats, 'avg'),
   stddev_over_time: ofFloats((window) => Math.sqrt(variance(window))),
   stdvar_over_time: ofFloats(variance),
   mad_over_time: ofFloats(medianDeviation),
@@ -115,44 +115,38 @@ function extremeIndex(
   return best;
 }
 
-type HistogramsFunction = (
-  histograms: readonly Histogram[],
-  context: RangeContext,
-) => Histogram | undefined;
-
 function ofOneKind(
   compute: (values: Float64Array, from: number, to: number) => number,
-  computeHistograms: HistogramsFunction,
+  op: 'sum' | 'avg',
 ): RangeFunction {
   return (window, _args, context) => {
     if (window.histogramCount() === 0) return compute(window.values, window.from, window.to);
-    const { labels, histograms, histogramFrom, histogramTo } = window;
-    if (window.floats() > 0) return warnMixed(labels, context);
-    try {
-      return computeHistograms(histograms.slice(histogramFrom, histogramTo), context);
-    } catch (error) {
-      if (!(error instanceof MixedSchemasError)) throw error;
-      return context.warnSchemas(labels);
-    }
+    if (window.floats() > 0) return warnMixed(window.labels, context);
+    return totalOf(window, context, op);
   };
 }
 
-const sumHistograms: HistogramsFunction = (histograms, context) => {
-  const [first, ...others] = histograms;
-  const sum = new HistogramSum(first!);
+async function totalOf(
+  { labels, histograms: all, histogramFrom, histogramTo }: RangeWindow,
+  context: RangeContext,
+  op: 'sum' | 'avg',
+): Promise<Histogram | undefined> {
+  const histograms = all.slice(histogramFrom, histogramTo);
+  const total = startTotal(op, histograms[0]!);
   let reconciled = false;
-  for (const histogram of others) reconciled = sum.add(histogram).reconciled || reconciled;
+  try {
+    for (const histogram of histograms.slice(1)) {
+      // A range may have a day of them.
+      if (context.ev.isTurnOver()) await context.ev.breathe();
+      reconciled = total.add(histogram) || reconciled;
+    }
+  } catch (error) {
+    if (!(error instanceof MixedSchemasError)) throw error;
+    return context.warnSchemas(labels);
+  }
   context.noteAggregated(histograms, reconciled);
-  return sum.result();
-};
-
-const averageHistograms: HistogramsFunction = (histograms, context) => {
-  const mean = new MeanOfHistograms(histograms[0]!);
-  let reconciled = false;
-  for (const histogram of histograms.slice(1)) reconciled = mean.add(histogram) || reconciled;
-  context.noteAggregated(histograms, reconciled);
-  return mean.result();
-};
+  return total.result();
+}
 
 /** Welford's algorithm. */
 function variance({ values, from, to }: RangeWindow): number {

@@ -1,5 +1,6 @@
 /** What functions of a range know besides the samples. */
 import type { Annotations } from '../annotations.ts';
+import type { Evaluation } from '../evaluation.ts';
 import type { Extension, Span } from '../parser/ast.ts';
 import type { Histogram } from '../histogram/histogram.ts';
 import { type Labels, metricName } from '../labels.ts';
@@ -9,7 +10,9 @@ export type RangeFunction = (
   window: RangeWindow,
   args: readonly number[],
   context: RangeContext,
-) => number | Histogram | undefined;
+) => Cell | Promise<Cell>;
+
+type Cell = number | Histogram | undefined;
 
 export interface RateKind {
   readonly isCounter: boolean;
@@ -17,6 +20,7 @@ export interface RateKind {
 }
 
 export class RangeContext {
+  readonly ev: Pick<Evaluation, 'notes' | 'isTurnOver' | 'breathe'>;
   readonly notes: Annotations;
   /** The range, and the first argument. */
   readonly at: Span;
@@ -27,11 +31,12 @@ export class RangeContext {
   #copy = new Float64Array();
 
   constructor(
-    notes: Annotations,
+    ev: RangeContext['ev'],
     places: { readonly at: Span; readonly first: Span },
     range: { readonly rangeMs: number; readonly extension: Extension | undefined },
   ) {
-    this.notes = notes;
+    this.ev = ev;
+    this.notes = ev.notes;
     this.at = places.at;
     this.first = places.first;
     this.rangeMs = range.rangeMs;

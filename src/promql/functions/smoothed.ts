@@ -15,7 +15,7 @@ export async function selectSmoothed(
   const looks = looksOf(ev, grid, selector);
   const lookbackMs = ev.lookbackMs(looks.first);
   const places = { at: selector, first: selector };
-  const context = new RangeContext(ev.notes, places, { rangeMs: 0, extension: 'smoothed' });
+  const context = new RangeContext(ev, places, { rangeMs: 0, extension: 'smoothed' });
   const from = looks.first - lookbackMs + 1;
   const results: GridSeries[] = [];
   for (const series of await ev.select(selector, from, looks.last + lookbackMs)) {

@@ -57,7 +57,19 @@ class MeanOfFloats {
   }
 }
 
-export class MeanOfHistograms {
+export interface HistogramTotal {
+  /** @returns whether custom bounds differed. @throws MixedSchemasError */
+  add(histogram: Histogram): boolean;
+  result(): Histogram;
+}
+
+export function startTotal(op: 'sum' | 'avg', first: Histogram): HistogramTotal {
+  if (op === 'avg') return new MeanOfHistograms(first);
+  const sum = new HistogramSum(first);
+  return { add: (histogram) => sum.add(histogram).reconciled, result: () => sum.result() };
+}
+
+class MeanOfHistograms implements HistogramTotal {
   #sum: HistogramSum;
   #count = 1;
   #isMean = false;
@@ -69,7 +81,6 @@ export class MeanOfHistograms {
     this.#most = sizeOf(first);
   }
 
-  /** @returns whether custom bounds differed. @throws MixedSchemasError */
   add(histogram: Histogram): boolean {
     this.#count += 1;
     if (!this.#isMean) {

@@ -1,12 +1,5 @@
 /** Whether a histogram of a counter started again from zero. */
-import {
-  boundOf,
-  type Buckets,
-  type Histogram,
-  isCustom,
-  reducedIndex,
-  sameNumbers,
-} from './histogram.ts';
+import { boundOf, type Histogram, isCustom, reducedIndex, sameNumbers } from './histogram.ts';
 import { widenZeroBucket } from './histogram-sum.ts';
 
 export function detectsReset(current: Histogram, previous: Histogram): boolean {
@@ -20,7 +13,8 @@ export function detectsReset(current: Histogram, previous: Histogram): boolean {
   if (current.schema > previous.schema || current.zeroThreshold < previous.zeroThreshold) {
     return true;
   }
-  const widened = widenZeroBucket(previous, current.zeroThreshold);
+  const isWider = current.zeroThreshold > previous.zeroThreshold;
+  const widened = isWider ? widenZeroBucket(previous, current.zeroThreshold) : previous;
   if (widened.zeroThreshold !== current.zeroThreshold) return true;
   if (current.zeroCount < widened.zeroCount) return true;
   return lost(current, widened, 'positive') || lost(current, widened, 'negative');
@@ -28,26 +22,19 @@ export function detectsReset(current: Histogram, previous: Histogram): boolean {
 
 /** Whether a bucket has fewer observations than before. */
 function lost(current: Histogram, previous: Histogram, side: 'positive' | 'negative'): boolean {
-  const counts = new Map<number, number>();
-  const { indexes, counts: own } = current[side];
-  for (const [i, index] of indexes.entries()) counts.set(index, own[i]!);
-  for (const [index, count] of reduced(previous, previous[side], current.schema)) {
-    if (count > (counts.get(index) ?? 0)) return true;
+  const { indexes, counts } = current[side];
+  const before = previous[side];
+  const perBucket = 2 ** (previous.schema - current.schema);
+  let at = 0;
+  for (let i = 0; i < before.indexes.length; ) {
+    const index = reducedIndex(before.indexes[i]!, perBucket);
+    let count = 0;
+    do count += before.counts[i++]!;
+    while (i < before.indexes.length && reducedIndex(before.indexes[i]!, perBucket) === index);
+    while (at < indexes.length && indexes[at]! < index) at += 1;
+    if (count > (indexes[at] === index ? counts[at]! : 0)) return true;
   }
   return false;
-}
-
-function reduced(
-  { schema }: Histogram,
-  { indexes, counts }: Buckets,
-  target: number,
-): ReadonlyMap<number, number> {
-  const sums = new Map<number, number>();
-  for (const [i, index] of indexes.entries()) {
-    const into = target === schema ? index : reducedIndex(index, schema, target);
-    sums.set(into, (sums.get(into) ?? 0) + counts[i]!);
-  }
-  return sums;
 }
 
 /** Compares observations between bounds that both have. */

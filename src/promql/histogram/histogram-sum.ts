@@ -45,6 +45,7 @@ function combine(left: Histogram, right: Histogram, sign: 1 | -1): Combined {
 
 /** The same histogram in a lower resolution. */
 export function reduceResolution(histogram: Histogram, schema: number): Histogram {
+  if (schema >= histogram.schema) return { ...histogram, hint: 'unknown' };
   const sum = new HistogramSum(histogram);
   sum.reduceTo(schema);
   return { ...sum.result(), hint: 'unknown' };
@@ -87,12 +88,14 @@ export class HistogramSum {
   ): { readonly reconciled: boolean; readonly collision: boolean } {
     if (isCustom(histogram) !== this.#isCustom()) throw new MixedSchemasError();
     const collision = this.#joinHint(histogram.hint);
-    if (this.#hasLayoutOf(histogram)) {
+    if (this.#hasBoundsOf(histogram)) {
+      this.reduceTo(histogram.schema);
       this.#zero.add(sign * histogram.zeroCount);
       this.#count.add(sign * histogram.count);
       this.#sum.add(sign * histogram.sum);
-      addCounts(this.#positive, histogram.positive, sign);
-      addCounts(this.#negative, histogram.negative, sign);
+      const perBucket = 2 ** (histogram.schema - this.#schema);
+      addCounts(this.#positive, histogram.positive, { sign, perBucket });
+      addCounts(this.#negative, histogram.negative, { sign, perBucket });
       return { reconciled: false, collision };
     }
     const other = new HistogramSum(histogram);
@@ -151,7 +154,8 @@ export class HistogramSum {
 
   reduceTo(schema: number): void {
     if (schema >= this.#schema) return;
-    const reduce = (index: number) => reducedIndex(index, this.#schema, schema);
+    const perBucket = 2 ** (this.#schema - schema);
+    const reduce = (index: number) => reducedIndex(index, perBucket);
     this.#positive = regroup(this.#positive, reduce);
     this.#negative = regroup(this.#negative, reduce);
     this.#schema = schema;
@@ -196,12 +200,9 @@ export class HistogramSum {
     return [...own, ...this.#positive.values(), ...this.#negative.values()];
   }
 
-  #hasLayoutOf({ schema, zeroThreshold, bounds }: Histogram): boolean {
-    return (
-      schema === this.#schema &&
-      zeroThreshold === this.#zeroThreshold &&
-      sameNumbers(bounds, this.#bounds)
-    );
+  /** Exponential buckets may have another resolution. */
+  #hasBoundsOf({ zeroThreshold, bounds }: Histogram): boolean {
+    return zeroThreshold === this.#zeroThreshold && sameNumbers(bounds, this.#bounds);
   }
 
   #joinHint(other: ResetHint): boolean {
@@ -255,10 +256,16 @@ function toCounts(sums: ReadonlyMap<number, KahanSum>): Buckets {
   return toBuckets([...sums].map(([index, sum]) => [index, sum.value()] as const));
 }
 
-function addCounts(into: Map<number, KahanSum>, { indexes, counts }: Buckets, sign: 1 | -1): void {
+/** @param perBucket buckets of `from` in each bucket of the sum */
+function addCounts(
+  into: Map<number, KahanSum>,
+  { indexes, counts }: Buckets,
+  { sign, perBucket }: { readonly sign: 1 | -1; readonly perBucket: number },
+): void {
   for (let i = 0; i < indexes.length; i++) {
-    const known = into.get(indexes[i]!);
-    if (known === undefined) into.set(indexes[i]!, new KahanSum(sign * counts[i]!));
+    const index = reducedIndex(indexes[i]!, perBucket);
+    const known = into.get(index);
+    if (known === undefined) into.set(index, new KahanSum(sign * counts[i]!));
     else known.add(sign * counts[i]!);
   }
 }

@@ -182,9 +182,9 @@ export function sameNumbers(left: readonly number[], right: readonly number[]): 
   return left.length === right.length && left.every((value, i) => Object.is(value, right[i]));
 }
 
-/** Index of the bucket of a lower resolution that contains this one. */
-export function reducedIndex(index: number, schema: number, target: number): number {
-  return Math.floor((index - 1) / 2 ** (schema - target)) + 1;
+/** Index of the bucket of a lower resolution that contains this one, and as many as `perBucket`. */
+export function reducedIndex(index: number, perBucket: number): number {
+  return Math.floor((index - 1) / perBucket) + 1;
 }
 
 /** Of one sample against the limit of samples: 16 bytes each. */
