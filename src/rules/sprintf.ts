@@ -11,12 +11,20 @@ export function formatGo(value: number, exponentFrom = 6): string {
   return `${digits}e${sign}${String(Math.abs(power)).padStart(2, '0')}`;
 }
 
-/** @returns undefined for a text that is no number, also an empty one */
+/** A value of a template; `bigint` = Go's int. */
+export type Scalar = string | number | bigint;
+
+/**
+ * Go's `ParseFloat`, without hexadecimal digits and underscores.
+ * @returns undefined for a text that is no number, also an empty one, or out of range
+ */
 export function parseGoNumber(text: string): number | undefined {
-  const [, sign, infinite] = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i.exec(text) ?? [];
-  if (sign !== undefined) return infinite === undefined ? Number.NaN : Number(`${sign}Infinity`);
-  const number = text === '' || /\s/.test(text) ? Number.NaN : Number(text);
-  return Number.isNaN(number) ? undefined : number;
+  if (/^nan$/i.test(text)) return Number.NaN;
+  const [, sign] = /^([+-]?)inf(?:inity)?$/i.exec(text) ?? [];
+  if (sign !== undefined) return Number(`${sign}Infinity`);
+  const isDecimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+  const number = Number(text);
+  return isDecimal && Number.isFinite(number) ? number : undefined;
 }
 
 function plain(value: number): string {
@@ -29,7 +37,7 @@ function plain(value: number): string {
  * @param digits from 1 to 100
  */
 export function formatSignificant(value: number, digits: number): string {
-  if (!Number.isFinite(value)) return formatGo(value);
+  if (!Number.isFinite(value) || value === 0) return formatGo(value);
   return formatGo(Number(belowHalf(value, digits).toPrecision(digits)), digits);
 }
 
@@ -38,7 +46,8 @@ function formatFixed(value: number, digits: number): string {
   if (Math.abs(value) >= 1e21) {
     return `${BigInt(value)}${digits === 0 ? '' : `.${'0'.repeat(digits)}`}`;
   }
-  return belowHalf(value, digits + exponentOf(value) + 1).toFixed(digits);
+  const text = belowHalf(value, digits + exponentOf(value) + 1).toFixed(digits);
+  return Object.is(value, -0) ? `-${text}` : text;
 }
 
 /** No number has more that matter for half of a digit shown. */
@@ -59,24 +68,28 @@ function exponentOf(value: number): number {
   return Number(value.toExponential().split('e')[1]);
 }
 
-const verb = /%([-+0 #]*)(\d*)(?:\.(\d+))?([a-zA-Z%])/g;
+const verb = /%([-+0 #]*)(\d*)(?:\.(\d+))?(?:\[(\d+)\])?([a-zA-Z%])/g;
 
-/** The verbs v, s, q, d, f, e, g, x with flags, width and precision. */
-export function sprintf(form: string, values: readonly (string | number)[]): string {
+/** The verbs v, s, q, d, f, e, g, x with flags, width, precision, and index of the argument. */
+export function sprintf(form: string, values: readonly Scalar[]): string {
   let at = 0;
-  return form.replace(verb, (_whole, flags: string, width: string, digits, letter: string) => {
+  return form.replace(verb, (_whole, ...parts: (string | undefined)[]) => {
+    const [flags = '', width = '', digits, index, letter = ''] = parts;
     if (letter === '%') return '%';
-    if (at >= values.length) return `%!${letter}(MISSING)`;
-    const value = values[at++]!;
+    if (index !== undefined) at = Number(index) - 1;
+    const value = values[at];
+    if (value === undefined) return `%!${letter}(${index === undefined ? 'MISSING' : 'BADINDEX'})`;
+    at += 1;
     const precision = digits === undefined ? undefined : Math.min(Number(digits), 100);
     const text = formatVerb(letter, value, precision) ?? `%!${letter}(${String(value)})`;
-    const signed = flags.includes('+') && Number(value) >= 0 ? `+${text}` : text;
-    const wanted = Math.min(Number(width || 0), 1000);
+    const [sign = ''] = /[vsq]/.test(letter) ? [] : (/[+ ]/.exec(flags) ?? []);
+    const signed = sign !== '' && /^[\d.I]/.test(text) ? sign + text : text;
+    const wanted = Math.min(Number(width), 1000);
     if (flags.includes('-')) return signed.padEnd(wanted);
     if (!flags.includes('0') || !/\d/.test(signed)) return signed.padStart(wanted);
     // Zeros are between the sign and the digits.
-    const [sign = ''] = /^[+-]?/.exec(signed) ?? [];
-    return sign + signed.slice(sign.length).padStart(wanted - sign.length, '0');
+    const [before = ''] = /^[+ -]?/.exec(signed) ?? [];
+    return before + signed.slice(before.length).padStart(wanted - before.length, '0');
   });
 }
 
@@ -87,19 +100,22 @@ function cutTo(text: string, length: number | undefined): string {
 
 function formatVerb(
   letter: string,
-  value: string | number,
+  value: Scalar,
   precision: number | undefined,
 ): string | undefined {
-  const text = typeof value === 'number' ? formatGo(value) : value;
+  const lower = letter.toLowerCase();
+  if ('EGX'.includes(letter)) return formatVerb(lower, value, precision)?.toUpperCase();
+  const text = typeof value === 'number' ? formatGo(value) : String(value);
   const isText = letter === 's' || (letter === 'v' && typeof value === 'string');
   if (isText) return cutTo(text, precision);
   if (letter === 'q') return JSON.stringify(text);
-  const number = typeof value === 'number' ? value : parseGoNumber(value);
+  if (letter === 'x' && typeof value === 'string') return Buffer.from(value).toString('hex');
+  const number = typeof value === 'string' ? parseGoNumber(value) : Number(value);
   if (number === undefined) return `%!${letter}(string=${text})`;
   if (!Number.isFinite(number)) return formatGo(number);
   switch (letter) {
     case 'd':
-      return String(Math.trunc(number));
+      return typeof value === 'bigint' ? text : String(Math.trunc(number));
     case 'f':
     case 'F':
       return formatFixed(number, precision ?? 6);

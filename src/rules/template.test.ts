@@ -50,6 +50,17 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
     '{{ $labels.missing | humanizeTimestamp }}',
     '<error expanding template: cannot read "" as a number>',
   ],
+  ['{{ "0x10" | humanize }}', '<error expanding template: cannot read "0x10" as a number>'],
+  ['{{ humanize "1e400" }}', '<error expanding template: cannot read "1e400" as a number>'],
+  ['{{ "-0" | humanize }} {{ -0.0 | humanizeDuration }} {{ printf "%.1f" -0.0 }}', '-0 -0s -0.0'],
+  ['{{ 1e11 | humanizeTimestamp }}', '<error expanding template: cannot show 1e+11 as a time>'],
+  // Integers are those of Go.
+  ['{{ 1000000 }} {{ 1000000.0 }} {{ printf "%v %d" 12345678 -3 }}', '1000000 1e+06 12345678 -3'],
+  ['{{ 1234567 | humanize }} {{ printf "%[2]s %[1]s" "a" "b" }}', '1.235M b a'],
+  ['{{ printf "%.3G %E %X %x" $value 1.5 255 "ab" }}', '1.23E+06 1.500000E+00 FF 6162'],
+  ['{{ printf "%+v % d %+s" 1 2 $labels.missing }}', '1  2 '],
+  [`{{ title "foo_bar a.b x-y o'neil 3abc" }}`, "Foo_bar A.b X-Y O'neil 3Abc"],
+  ['a{{/* {{ x }} */}}b {{- /* c */ -}} d', 'abd'],
   ['{{ $labels }}', 'map[at:host:9100 job:api k8s.pod:a-1]'],
 ];
 
@@ -63,6 +74,9 @@ const faults: readonly (readonly [template: string, fault: RegExp])[] = [
   ['{{ query "up" }}', /cannot use "query"/],
   ['{{ $value | $labels.job }}', /is no function/],
   ['{{ (1 }}', /not closed/],
+  ['{{ toUpper "a" "b" }}', /toUpper needs 1 arguments, not 2/],
+  ['{{ 1 | humanize 2 }}', /humanize needs 1 arguments, not 2/],
+  ['{{ 017 }}', /cannot read "017"/],
   ['{{ toUpper }}', /toUpper needs 1 arguments, not 0/],
   ['{{ $value ] }}', /cannot read/],
 ];

@@ -3,7 +3,7 @@
  * have no conditions, loops or queries.
  * https://prometheus.io/docs/prometheus/latest/configuration/template_reference/
  */
-import { formatGo, formatSignificant, parseGoNumber, sprintf } from './sprintf.ts';
+import { formatGo, formatSignificant, parseGoNumber, type Scalar, sprintf } from './sprintf.ts';
 import type { RuleSample } from '../model/rules.ts';
 
 export type Template = (sample: RuleSample) => string;
@@ -12,18 +12,18 @@ export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }
 
-type TemplateValue = string | number | Readonly<Record<string, string>>;
+type TemplateValue = Scalar | Readonly<Record<string, string>>;
 type Term = (sample: RuleSample) => TemplateValue;
 type TemplateFunction = (...values: readonly TemplateValue[]) => TemplateValue;
 
-const action =
-  /\{\{(?:-(?=\s))?((?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?)(?:(?<=\s)-)?\}\}/y;
+const inAction = /\s*\/\*[^]*?\*\/\s*|(?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?/;
+const action = new RegExp(String.raw`\{\{(?:-(?=\s))?(${inAction.source})(?:(?<=\s)-)?\}\}`, 'y');
 const token = new RegExp(
   [
     String.raw`\s*(?:(\$?[a-zA-Z_]\w*)?((?:\.[a-zA-Z_]\w*)+)`,
     String.raw`(\$?[a-zA-Z_]\w*)`,
     '("(?:[^"\\\\]|\\\\[^])*"|`[^`]*`)',
-    String.raw`([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)`,
+    String.raw`([+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]))`,
     String.raw`([|()]))`,
   ].join('|'),
   'gy',
@@ -118,7 +118,8 @@ function compilePipeline(source: string): Term {
     const values: Term[] = [];
     while (at < tokens.length && !isMark('|') && !isMark(')')) values.push(operand());
     if (piped !== undefined) values.push(piped);
-    if (values.length < call.length) {
+    const isVariadic = first.text === 'printf';
+    if (values.length < call.length || (values.length > call.length && !isVariadic)) {
       throw new TemplateError(`${first.text} needs ${call.length} arguments, not ${values.length}`);
     }
     return (sample) => call(...values.map((value) => value(sample)));
@@ -128,7 +129,10 @@ function compilePipeline(source: string): Term {
     const { kind, text } = tokens[at]!;
     at += 1;
     if (kind === 'text') return () => text;
-    if (kind === 'number') return () => Number(text);
+    if (kind === 'number') {
+      const number = /[.e]/.test(text) ? Number(text) : BigInt(text);
+      return () => number;
+    }
     if (kind === 'name') return variable(text);
     if (text !== '(') throw new TemplateError(`unexpected ${quote(text)}`);
     const inner = pipeline();
@@ -165,15 +169,24 @@ const functions: Readonly<Record<string, TemplateFunction>> = {
   index: (map, key) => (typeof map === 'object' ? (map[toText(key)] ?? '') : ''),
   printf: (form, ...values) => sprintf(toText(form), values.map(toScalar)),
   stripPort: (value) => toText(value).replace(/^(?:\[([^[\]]*)\]|([^:[\]]*)):[^:]*$/, '$1$2'),
-  title: (value) => toText(value).replace(/(?<![\p{L}\p{N}'])\p{L}/gu, (one) => one.toUpperCase()),
+  title: (value) =>
+    Array.from(words.segment(toText(value)), ({ segment }) =>
+      segment.replace(/\p{L}/u, (first) => first.toUpperCase()),
+    ).join(''),
   toLower: (value) => toText(value).toLowerCase(),
   toUpper: (value) => toText(value).toUpperCase(),
 };
 
+/** Of the Unicode standard, so that `foo_bar` and `a.b` are one. */
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** @throws TemplateError outside of the years 1677 to 2262, those of Go's nanoseconds */
 function toDate(seconds: number): string {
-  const date = new Date(seconds * 1000);
-  if (Number.isNaN(date.getTime())) return formatGo(seconds);
-  return date
+  if (!Number.isFinite(seconds)) return formatGo(seconds);
+  if (Math.abs(seconds) * 1e9 >= 2 ** 63) {
+    throw new TemplateError(`cannot show ${formatGo(seconds)} as a time`);
+  }
+  return new Date(seconds * 1000)
     .toISOString()
     .replace('T', ' ')
     .replace(/\.?0*Z$/, ' +0000 UTC');
@@ -181,19 +194,19 @@ function toDate(seconds: number): string {
 
 /** @throws TemplateError */
 function toNumber(value: TemplateValue | undefined): number {
-  if (typeof value === 'number') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
   const number = typeof value === 'string' ? parseGoNumber(value) : undefined;
   if (number !== undefined) return number;
   throw new TemplateError(`cannot read ${quote(toText(value ?? ''))} as a number`);
 }
 
-function toScalar(value: TemplateValue): string | number {
-  return typeof value === 'number' ? value : toText(value);
+function toScalar(value: TemplateValue): Scalar {
+  return typeof value === 'object' ? toText(value) : value;
 }
 
 function toText(value: TemplateValue): string {
   if (typeof value === 'number') return formatGo(value);
-  if (typeof value === 'string') return value;
+  if (typeof value !== 'object') return String(value);
   const pairs = Object.entries(value).map(([name, text]) => `${name}:${text}`);
   return `map[${pairs.sort().join(' ')}]`;
 }
@@ -242,7 +255,7 @@ function withPrefix(value: number, base: number, prefixes: readonly string[]): s
 /** @param seconds such as 3661, which is `1h 1m 1s` */
 function humanizeDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return formatShort(seconds);
-  if (seconds === 0) return '0s';
+  if (seconds === 0) return `${formatShort(seconds)}s`;
   const size = Math.abs(seconds);
   if (size < 1) return `${humanize(seconds)}s`;
   const sign = seconds < 0 ? '-' : '';
