@@ -15,6 +15,8 @@ export interface AdminRequest {
   readonly accountId: string | undefined;
   readonly params: unknown;
   readonly body: unknown;
+  /** Aborted when the client disconnects; absent: it does not. */
+  readonly disconnected?: AbortSignal;
 }
 
 export interface AdminRoute {
@@ -63,6 +65,7 @@ interface Checked<Path extends Params, Body> {
   readonly caller: AdminCaller;
   readonly params: Path;
   readonly body: Body;
+  readonly disconnected: AbortSignal | undefined;
 }
 
 interface CheckedInAccount<Path extends Params, Body> extends Checked<Path, Body> {
@@ -76,9 +79,9 @@ export type DefinedRoute = (context: AdminContext) => AdminRoute;
 export function defineRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, Checked<Path, Body>>,
 ): DefinedRoute {
-  return toRoute(definition, false, ({ caller, params, body }) => {
+  return toRoute(definition, false, ({ caller, params, body, disconnected }) => {
     checkScope(caller, scopeOf(definition));
-    return { caller, ...parse(definition, params, body) };
+    return { caller, disconnected, ...parse(definition, params, body) };
   });
 }
 
@@ -86,7 +89,7 @@ export function defineRoute<Path extends Params = Params, Body = undefined>(
 export function defineAccountRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, CheckedInAccount<Path, Body>>,
 ): DefinedRoute {
-  return toRoute(definition, true, ({ caller, accountId, params, body }) => {
+  return toRoute(definition, true, ({ caller, accountId, params, body, disconnected }) => {
     if (accountId === undefined) {
       throw new AppError('malformed', 'cannot determine the account: send X-Active-Account', {
         parameter: 'X-Active-Account',
@@ -94,7 +97,7 @@ export function defineAccountRoute<Path extends Params = Params, Body = undefine
     }
     checkAccount(caller, accountId);
     checkScope(caller, scopeOf(definition));
-    return { caller, accountId, ...parse(definition, params, body) };
+    return { caller, accountId, disconnected, ...parse(definition, params, body) };
   });
 }
 

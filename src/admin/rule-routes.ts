@@ -166,7 +166,7 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     maxBodyBytes,
     response: previewAnswer,
     handle: async (
-      { accountId, params: { streamId }, body },
+      { accountId, params: { streamId }, body, disconnected },
       { directory, now, ruleOptions, previewRules },
     ) => {
       await requireStream(directory, accountId, streamId);
@@ -182,7 +182,8 @@ export const ruleRoutes: readonly DefinedRoute[] = [
       for (const group of readRuleFile(body.rules, ruleOptions)) {
         const stepMs = body.step ?? group.intervalMs;
         const times = { sinceMs, untilMs, stepMs };
-        const previewed = await previewRules({ accountId, streamId }, group, times);
+        const owner = { accountId, streamId };
+        const previewed = await previewRules(owner, group, times, disconnected);
         const { evaluations, failures } = previewed;
         const { name } = group;
         answer.alerts.push(...previewed.alerts.map((one) => toPreviewed(name, one)));

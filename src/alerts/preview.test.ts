@@ -112,6 +112,25 @@ suite('previews', () => {
     );
   });
 
+  test('ends when the client disconnects', async () => {
+    const client = new AbortController();
+    const steps: number[] = [];
+    const at: PreviewParts['queryLogs']['at'] = async (_owner, _query, atMs) => {
+      steps.push(atMs / minuteMs);
+      if (atMs === 2 * minuteMs) client.abort();
+      return [];
+    };
+    const preview = createPreview({
+      ...partsAt([]),
+      queryLogs: { at, over: async () => undefined },
+    });
+    await assert.rejects(
+      preview(owner, groupOf(rules[1]!), hour, client.signal),
+      /the client has disconnected/,
+    );
+    assert.deepEqual(steps, [0, 1, 2]);
+  });
+
   suite('of slow reads', () => {
     let seconds = 0;
     let reads: number[] = [];

@@ -21,7 +21,12 @@ type Vectors = ReadonlyMap<number, readonly RuleSample[]>;
 
 export interface PreviewParts {
   /** The vectors of all steps, by Unix ms. Times without samples are absent. */
-  readonly queryMetrics: (owner: GroupOwner, expr: string, times: QueryTimes) => Promise<Vectors>;
+  readonly queryMetrics: (
+    owner: GroupOwner,
+    expr: string,
+    times: QueryTimes,
+    disconnected: AbortSignal | undefined,
+  ) => Promise<Vectors>;
   readonly queryLogs: {
     at(owner: GroupOwner, query: LogsRuleQuery, atMs: number): Promise<readonly RuleSample[]>;
     /** undefined if each step must be read separately. */
@@ -35,17 +40,20 @@ const maxAlerts = 1_000;
 const maxSeconds = 30;
 
 export function createPreview(parts: PreviewParts): PreviewGroup {
-  return async (owner, all, times) => {
+  return async (owner, all, times, disconnected) => {
     const rules = all.rules.filter(({ kind }) => kind === 'alerting');
     const group = { ...all, rules, intervalMs: times.stepMs };
     const steps = toSteps(group, times);
     const deadline = new Deadline(group, steps.length);
-    const query = createQuery(parts, { group, steps, deadline });
+    const query = createQuery(parts, { group, steps, deadline, disconnected });
     const seen = new Seen(group);
     let state: GroupState | undefined;
     for (const atMs of steps) {
       ({ state } = await evaluateGroup({ ...owner, group, state }, atMs, query));
       if (deadline.exceeded !== undefined) throw deadline.exceeded;
+      if (disconnected?.aborted === true) {
+        throw new AppError('query_timeout', 'cannot preview: the client has disconnected');
+      }
       seen.add(state);
       // Vectors in memory do not let other requests run.
       await setImmediate();
@@ -97,12 +105,13 @@ interface QueryContext {
   readonly group: RuleGroup;
   readonly steps: readonly number[];
   readonly deadline: Deadline;
+  readonly disconnected: AbortSignal | undefined;
 }
 
 /** Reads the samples of a query once for all steps, if that is possible. */
 function createQuery(
   { queryMetrics, queryLogs }: PreviewParts,
-  { group: { queryOffsetMs }, steps, deadline }: QueryContext,
+  { group: { queryOffsetMs }, steps, deadline, disconnected }: QueryContext,
 ): QueryRule {
   const vectors = new Map<string, Promise<Vectors | undefined>>();
   const startMs = steps[0]! - queryOffsetMs;
@@ -112,7 +121,7 @@ function createQuery(
   const readAll = (owner: GroupOwner, query: RuleQuery) =>
     query.type === 'logs'
       ? queryLogs.over(owner, query, times)
-      : queryMetrics(owner, query.expr, times);
+      : queryMetrics(owner, query.expr, times, disconnected);
   return async (owner, query, atMs) => {
     const key = JSON.stringify(query);
     if (!vectors.has(key)) {

@@ -18,11 +18,18 @@ type Limits = Parameters<typeof evaluateQuery>[2] & Pick<MetricsLimits, 'queryTi
 
 /** Functions that throw AppError, also `execution` where the result is no vector. */
 export function createRuleQuery(parts: RuleQueryParts, limits: Limits) {
-  async function query(owner: Owner, text: string, times: QueryTimes): Promise<QueryResult> {
+  async function query(
+    owner: Owner,
+    text: string,
+    times: QueryTimes,
+    disconnected?: AbortSignal,
+  ): Promise<QueryResult> {
     const { accountId, streamId } = owner;
     const streams = readableStreams(await readContext(parts, accountId), [streamId]);
     const deadline = performance.now() + limits.queryTimeoutSeconds * 1000;
-    const asked = { text, expr: parsePromql(text), times, accountId, streams, deadline };
+    const caller = disconnected && { disconnected };
+    const expr = parsePromql(text);
+    const asked = { text, expr, times, accountId, streams, deadline, ...(caller && { caller }) };
     const { result } = await evaluateQuery(parts.store, asked, limits);
     return result;
   }
@@ -36,8 +43,13 @@ export function createRuleQuery(parts: RuleQueryParts, limits: Limits) {
       return result.series.map(({ labels, points }) => toSample(labels, points[0]!));
     },
     /** The vectors at all steps that have samples, by Unix ms. */
-    async over(owner: Owner, text: string, times: QueryTimes): Promise<Map<number, RuleSample[]>> {
-      const result = await query(owner, text, times);
+    async over(
+      owner: Owner,
+      text: string,
+      times: QueryTimes,
+      disconnected?: AbortSignal,
+    ): Promise<Map<number, RuleSample[]>> {
+      const result = await query(owner, text, times, disconnected);
       if (result.type !== 'matrix') throw noVector(result.type);
       const vectors = new Map<number, RuleSample[]>();
       for (const { labels, points } of result.series) {

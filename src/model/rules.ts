@@ -191,11 +191,12 @@ export interface PreviewTimes {
   readonly stepMs: number;
 }
 
-/** @throws AppError `malformed`, `query_timeout` */
+/** @throws AppError `malformed`; `query_timeout`, also once the client is `disconnected` */
 export type PreviewGroup = (
   owner: Pick<StoredRuleGroup, 'accountId' | 'streamId'>,
   group: RuleGroup,
   times: PreviewTimes,
+  disconnected?: AbortSignal,
 ) => Promise<GroupPreview>;
 
 /** A changed expression keeps the state of its rule, a changed name or label does not. */

@@ -54,7 +54,7 @@ export function createStreamSurface(
   const disconnects = createDisconnectSignals(app);
   for (const route of routes.reads) mountRead(app, route, { admission, disconnects, identify });
   for (const route of routes.tickets) mountTicket(app, route, { admission, disconnects });
-  for (const route of routes.admin) mountAdmin(app, route, { admission, identify });
+  for (const route of routes.admin) mountAdmin(app, route, { admission, disconnects, identify });
   const { sessions, oidc } = callers;
   if (sessions !== undefined) {
     mountSessions(app, { ...callers, sessions });
@@ -68,7 +68,7 @@ export function createStreamSurface(
 function mountAdmin(
   app: FastifyInstance,
   route: AdminRoute,
-  { admission, identify }: Pick<ReadParts, 'admission' | 'identify'>,
+  { admission, disconnects, identify }: Pick<ReadParts, 'admission' | 'disconnects' | 'identify'>,
 ): void {
   const parseJson = createJsonParser(app);
   const maxBytes = route.maxBodyBytes ?? maxAdminBodyBytes;
@@ -87,7 +87,8 @@ function mountAdmin(
       const text =
         route.method === 'GET' ? '' : await readJson(admission, sent, { headers, maxBytes });
       const body = text === '' ? undefined : await parseJson(request, text); // 400
-      const answer = await route.handle({ caller, accountId, params, body });
+      const { disconnected } = disconnects.watch(reply);
+      const answer = await route.handle({ caller, accountId, params, body, disconnected });
       reply.code(route.successStatus);
       if (route.response === undefined) return reply.send();
       return reply.header('content-type', jsonType).send(JSON.stringify(answer));

@@ -1,9 +1,12 @@
 /** Reads whose client disconnects before the response. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { after, before, suite, test } from 'node:test';
 import { z } from 'zod';
+import type { AdminContext } from '../../src/admin/context.ts';
+import { defineAccountRoute } from '../../src/admin/routes.ts';
 import { jsonResponse, type ReadRoute } from '../../src/model/read-route.ts';
 import { until } from '../harness/until.ts';
 import { accountId, type Edge, openEdge } from './edge.ts';
@@ -32,36 +35,50 @@ const slow: ReadRoute = {
   },
 };
 
+const slowChange = defineAccountRoute({
+  endpoint: 'GET /slow',
+  operationId: 'slowChange',
+  summary: 'Answers when its client leaves',
+  response: z.object({}),
+  handle: async ({ disconnected }) => {
+    begun += 1;
+    assert.ok(disconnected);
+    leftOf.push(disconnected);
+    await once(disconnected, 'abort');
+    return {};
+  },
+})({} as AdminContext);
+
 let edge: Edge;
 before(async () => {
-  edge = await openEdge({ parts: { reads: [slow] } });
+  edge = await openEdge({ parts: { reads: [slow], admin: [slowChange] } });
 });
 after(() => edge.close());
 
 const headers = { authorization: 'Bearer wra_reader', 'x-active-account': accountId };
 
 /** Each sends a read and returns a function that cancels it. */
-const ways: Readonly<Record<string, () => () => void>> = {
-  'HTTP/1.1': () => {
+const ways: Readonly<Record<string, (path: string) => () => void>> = {
+  'HTTP/1.1': (path) => {
     const asked = httpsRequest({
       host: '127.0.0.1',
       servername: 'localhost',
       port: edge.ports.stream,
       ca: edge.ca,
-      path: '/api/v1/slow',
+      path,
       headers,
       agent: false,
     });
     asked.on('error', () => {}).end();
     return () => asked.destroy();
   },
-  'HTTP/2': () => {
+  'HTTP/2': (path) => {
     const session = connect(`https://127.0.0.1:${edge.ports.stream}`, {
       ca: edge.ca,
       servername: 'localhost',
     });
     session.on('error', () => {});
-    const stream = session.request({ ':path': '/api/v1/slow', ...headers });
+    const stream = session.request({ ':path': path, ...headers });
     stream.on('error', () => {});
     return () => {
       stream.close(8);
@@ -72,16 +89,18 @@ const ways: Readonly<Record<string, () => () => void>> = {
 
 for (const [name, ask] of Object.entries(ways)) {
   suite(name, () => {
-    test('aborts the read of a disconnected client, without a response or an error', async () => {
-      begun = 0;
-      leftOf = [];
-      const leave = ask();
-      await until(() => begun === 1, { what: 'the read to begin' });
-      assert.equal(leftOf[0]!.aborted, false);
-      leave();
-      await until(() => leftOf[0]!.aborted, { what: 'the read to be aborted' });
-      assert.deepEqual(edge.state.logged, []);
-    });
+    for (const path of ['/api/v1/slow', '/api/v1/admin/slow']) {
+      test(`aborts GET ${path} of a disconnected client, without an error`, async () => {
+        begun = 0;
+        leftOf = [];
+        const leave = ask(path);
+        await until(() => begun === 1, { what: 'the read to begin' });
+        assert.equal(leftOf[0]!.aborted, false);
+        leave();
+        await until(() => leftOf[0]!.aborted, { what: 'the read to be aborted' });
+        assert.deepEqual(edge.state.logged, []);
+      });
+    }
   });
 }
 
