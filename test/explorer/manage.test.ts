@@ -401,6 +401,27 @@ suite('management', { skip: missingBrowser() ?? false }, () => {
     await reader.close();
   });
 
+  test('Escape loses no secret: not while a token is created, not while it is shown', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const isTokens = (url: URL) => url.pathname === '/api/v1/admin/tokens';
+    await page.route(isTokens, async (route) => {
+      if (route.request().method() === 'POST') await released;
+      await route.continue();
+    });
+    await go('/tokens');
+    await page.getByRole('button', { name: 'New access token' }).click();
+    await page.getByLabel('Name').fill('made slowly');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByRole('button', { name: 'Create token…' }).waitFor();
+    await page.keyboard.press('Escape');
+    release();
+    await page.getByRole('dialog').getByLabel('the token').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('row', { name: /made slowly/ }).waitFor();
+    await page.unroute(isTokens);
+  });
+
   test('the day on which a token expires is that of the time zone', async () => {
     const body = { type: 'access', name: 'expiring', scopes: ['logs:read'] };
     const expiresAt = '2100-01-01T02:00:00.000Z';

@@ -1,4 +1,7 @@
-/** Form in a dialog: fields, general error, submit button. */
+/**
+ * Form in a dialog: fields, general error, submit button. It stays open while it is submitted: the
+ * answer may be a secret that is shown once.
+ */
 import type { SubmitEvent } from 'react';
 import { Button } from '../controls/button.tsx';
 import styles from './form-sheet.module.css';
@@ -20,13 +23,18 @@ export function FormSheet(props: FormSheetProps) {
     event.preventDefault();
     onSubmit();
   };
+  const close = () => {
+    if (!isBusy) onClose();
+  };
   return (
-    <Sheet title={title} onClose={onClose}>
+    <Sheet title={title} onClose={close}>
       <form className={styles.form} onSubmit={submit} noValidate>
         {children}
         {fault !== undefined && <Notice tone="danger">{fault}</Notice>}
         <div className={styles.actions}>
-          <Button onPress={onClose}>Cancel</Button>
+          <Button isDisabled={isBusy} onPress={close}>
+            Cancel
+          </Button>
           <Button type="submit" tone="primary" isDisabled={isBusy}>
             {isBusy ? `${action}…` : action}
           </Button>

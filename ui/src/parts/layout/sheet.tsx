@@ -1,6 +1,6 @@
 /**
- * Modal dialog; Escape or a click outside closes it and restores the focus. The keys of what is
- * behind it do nothing while it is open.
+ * Modal dialog; Escape or a click outside closes it, unless pinned, and restores the focus. The
+ * keys of what is behind it do nothing while it is open.
  */
 import { Dialog } from '@base-ui/react/dialog';
 import { type ReactNode, useState } from 'react';
@@ -17,7 +17,7 @@ export interface SheetProps {
   readonly children: ReactNode;
   /** Default `middle`. */
   readonly width?: 'middle' | 'wide';
-  /** A click outside does not close it. Default false. */
+  /** Only its buttons close it, not Escape or a click outside. Default false. */
   readonly isPinned?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function Sheet(props: SheetProps) {
   return (
     <Dialog.Root
       open={isOpen}
-      onOpenChange={(open) => !open && onClose()}
+      onOpenChange={(open) => !open && !isPinned && onClose()}
       disablePointerDismissal={isPinned}
     >
       <Dialog.Portal>
