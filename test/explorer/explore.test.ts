@@ -241,6 +241,27 @@ suite('exploring logs', { skip }, () => {
     await page.getByRole('button', { name: `${value} ${count}` }).waitFor();
   });
 
+  test('reads no counts of the histogram until they are those of the query', async () => {
+    const loading = page.locator('[role=slider][aria-valuetext="Loading the counts"]');
+    const isHistogram = (url: URL) => url.pathname === '/api/v1/histogram';
+    let held = Promise.withResolvers<void>();
+    await page.route(isHistogram, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await go('');
+    await loading.waitFor();
+    held.resolve();
+    await total(page, '60 logs');
+    await loading.waitFor({ state: 'detached' });
+    held = Promise.withResolvers<void>();
+    await drag(page, [0.4, 0.8]);
+    await loading.waitFor();
+    held.resolve();
+    await loading.waitFor({ state: 'detached' });
+    await page.unroute(isHistogram);
+  });
+
   test('selects bars by keyboard', async () => {
     await go('');
     await total(page, '60 logs');

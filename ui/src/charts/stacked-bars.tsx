@@ -31,12 +31,14 @@ export interface StackedBarsProps {
   readonly isUtc: boolean;
   /** Pixels without the axis; default 96. */
   readonly height?: number;
+  /** Read instead of the counts, which are absent or of another query. */
+  readonly pending?: string | undefined;
   /** Called with the selected range in Unix ms, on bucket edges. Absent = no selection. */
   readonly onBrush?: (fromMs: number, untilMs: number) => void;
 }
 
 export function StackedBars(props: StackedBarsProps) {
-  const { startMs, endMs, buckets, series, isUtc, height = 96, onBrush } = props;
+  const { startMs, endMs, buckets, series, isUtc, height = 96, pending, onBrush } = props;
   const [frame, width] = useWidth();
   const edge = (at: number) => bucketEdge(startMs, endMs, at, buckets);
   const brush = useBrush(
@@ -66,7 +68,7 @@ export function StackedBars(props: StackedBarsProps) {
         aria-valuemin={1}
         aria-valuemax={buckets}
         aria-valuenow={(brush.pointed ?? buckets - 1) + 1}
-        aria-valuetext={wordsOf(shown ?? one(buckets - 1), props, totals)}
+        aria-valuetext={pending ?? wordsOf(shown ?? one(buckets - 1), props, totals)}
         {...brush.handlers}
       >
         <Bars series={series} width={width} height={height} max={max} />
@@ -78,7 +80,7 @@ export function StackedBars(props: StackedBarsProps) {
             isChosen={brush.chosen !== undefined}
           />
         )}
-        {shown && brush.pointed !== undefined && (
+        {shown && brush.pointed !== undefined && pending === undefined && (
           <BarsReadout
             title={spanText(edge(shown.first), edge(shown.last + 1), isUtc)}
             rows={rowsOf(shown, series)}
@@ -90,7 +92,7 @@ export function StackedBars(props: StackedBarsProps) {
         <TimeAxis startMs={startMs} endMs={endMs} width={width} isUtc={isUtc} />
       </div>
       <p id={summaryId} className="only-read">
-        {summaryOf(props, totals)}
+        {pending ?? summaryOf(props, totals)}
       </p>
     </div>
   );

@@ -36,7 +36,8 @@ export function HistogramPanel(props: HistogramPanelProps) {
   const { groupBy } = query;
   const { timeZone } = usePreferences();
   const colorOf = useContext(ServiceColors);
-  const { data, error, isPlaceholderData, refetch } = answer;
+  const { data, error, isFetching, isPlaceholderData, refetch } = answer;
+  const isOld = data === undefined || isPlaceholderData;
   const [isWanted, setIsWanted] = useKept('weir.histogram.errors', false);
   const [height, setHeight] = useKept('weir.histogram.height', 112);
   const isErrorsOnly = isWanted && groupBy === 'severity';
@@ -91,6 +92,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
           series={series}
           isUtc={timeZone === 'utc'}
           height={height}
+          pending={isOld ? (isFetching ? 'Loading the counts' : 'Not counted') : undefined}
           onBrush={(fromMs, untilMs) => onRange(toAbsolute(fromMs, untilMs))}
         />
       </div>
