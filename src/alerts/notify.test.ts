@@ -44,7 +44,7 @@ function notifyWith(
   isRefused: (call: number) => boolean,
   faults: Partial<NotifyParts['notifiers'] & NotifyParts['events']> = {},
 ) {
-  const requests: { host: string; jobs: string[] }[] = [];
+  const requests: { host: string; jobs: string[]; links: string[] }[] = [];
   const deliveries = new Map<string, Deliveries>();
   let calls = 0;
   const notify = createNotify({
@@ -58,8 +58,12 @@ function notifyWith(
     },
     post: async (url, { body }) => {
       if (isRefused(calls++)) throw new Error(refusal);
-      const list = JSON.parse(body) as { labels: { job: string } }[];
-      requests.push({ host: new URL(url).hostname, jobs: list.map(({ labels }) => labels.job) });
+      const list = JSON.parse(body) as { labels: { job: string }; generatorURL: string }[];
+      requests.push({
+        host: new URL(url).hostname,
+        jobs: list.map(({ labels }) => labels.job),
+        links: list.map(({ generatorURL }) => generatorURL),
+      });
     },
     sampleLogs: async () => [],
     events: { notified: () => {}, notifyFailed: () => {}, ...faults },
@@ -83,6 +87,16 @@ suite('notifications', () => {
       assert.equal(new Set(lists.flat()).size, alerts.length);
     }
     assert.equal(sent.size, 2 * alerts.length);
+  });
+
+  test('lead to the history of the alert in its account', async () => {
+    const { notify, requests } = notifyWith(() => false);
+    await notify(stored, new Map(), new AbortController().signal);
+    const links = new Set(requests.flatMap((one) => one.links));
+    assert.deepEqual(
+      [...links],
+      ['https://localhost/alerts?tab=history&alert=Down&account=account'],
+    );
   });
 
   test('of other alerts continue after a refused request', async () => {

@@ -174,7 +174,7 @@ async function toMessage(
   { stored, alerts }: { readonly stored: Evaluated; readonly alerts: readonly ReportedAlert[] },
   parts: NotifyParts,
 ): Promise<{ url: string; body: string }> {
-  const { group, streamId } = stored;
+  const { accountId, group, streamId } = stored;
   const explorer = parts.externalUrl();
   const endsMs = parts.now() + Math.max(4 * group.intervalMs, 4 * 60_000);
   if (notifier.kind === 'alertmanager') {
@@ -182,7 +182,7 @@ async function toMessage(
       ...toTimes(alert, toIso(endsMs)),
       labels: alert.labels,
       annotations: alert.annotations,
-      generatorURL: historyUrl(explorer, alert),
+      generatorURL: historyUrl(explorer, accountId, alert),
     }));
     return { url: `${notifier.url.replace(/\/$/, '')}/api/v2/alerts`, body: JSON.stringify(list) };
   }
@@ -192,7 +192,7 @@ async function toMessage(
       labels: alert.labels,
       annotations: alert.annotations,
       ...toTimes(alert, '0001-01-01T00:00:00Z'),
-      generatorURL: historyUrl(explorer, alert),
+      generatorURL: historyUrl(explorer, accountId, alert),
       fingerprint: createHash('sha256').update(labelsKey(alert.labels)).digest('hex').slice(0, 16),
       ...(query !== undefined &&
         alert.state === 'firing' && { sampleLogs: await samplesOf(stored, alert, query, parts) }),
@@ -213,8 +213,9 @@ async function toMessage(
   return { url: notifier.url, body: JSON.stringify(body) };
 }
 
-function historyUrl(explorer: string, { labels }: Alert): string {
-  const shown = new URLSearchParams({ tab: 'history', alert: labels['alertname'] ?? '' });
+function historyUrl(explorer: string, account: string, { labels }: Alert): string {
+  const alert = labels['alertname'] ?? '';
+  const shown = new URLSearchParams({ tab: 'history', alert, account });
   return `${explorer}/alerts?${shown.toString()}`;
 }
 
@@ -236,12 +237,13 @@ async function samplesOf(
   query: LogsRuleQuery,
   { sampleLogs, now, externalUrl }: NotifyParts,
 ): Promise<object[]> {
+  const { accountId: account } = stored;
   const atMs = now() - stored.group.queryOffsetMs;
   const logs = await sampleLogs(stored, query, alert, atMs).catch(() => []);
   return logs.map(({ logId, timestamp, message }) => ({
     timestamp,
     message: message.slice(0, 1_000),
-    url: `${externalUrl()}/explore/logs?log=${encodeURIComponent(logId)}`,
+    url: `${externalUrl()}/explore/logs?${new URLSearchParams({ log: logId, account }).toString()}`,
     apiUrl: `${externalUrl()}/api/v1/logs/${encodeURIComponent(logId)}`,
   }));
 }

@@ -177,7 +177,7 @@ groups:
     assert.equal(sampleLogs.length, 3);
     for (const { message, url, apiUrl } of sampleLogs) {
       assert.match(message, /^failed [a-d]$/);
-      assert.match(url, /\/explore\/logs\?log=/);
+      assert.match(url, /\/explore\/logs\?log=[^&]+&account=[^&]+$/);
       assert.match(apiUrl, /\/api\/v1\/logs\//);
     }
   });

@@ -64,6 +64,29 @@ suite('sign-in', { skip: missingBrowser() ?? false }, () => {
     await close();
   });
 
+  test('a shared link opens the account that it was made in', async () => {
+    await explorer.service.admin('POST', '/accounts', { name: 'of the link' });
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page, close } = await explorer.open('/explore/logs?query=100%25', { permissions });
+    const account = (of: Page) => of.getByRole('combobox', { name: 'Account' });
+    await account(page).selectOption('of the link');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('button', { name: /^Copy link to this query/ }).click();
+    await page.getByText('Copied the link').waitFor();
+    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    const colleague = await explorer.open(link.pathname + link.search);
+    const shown = account(colleague.page).locator('option:checked');
+    assert.equal(await shown.innerText(), 'of the link');
+    // A switch after it is not undone by a reload.
+    assert.equal(new URL(colleague.page.url()).search, '?query=100%25');
+    await account(colleague.page).selectOption('default');
+    await colleague.page.reload();
+    await account(colleague.page).waitFor();
+    assert.equal(await shown.innerText(), 'default');
+    await colleague.close();
+    await close();
+  });
+
   test('a sign-out and a sign-in show in the other tabs', async () => {
     const { page, close } = await explorer.open('/');
     const tab = await page.context().newPage();

@@ -26,6 +26,8 @@ export type SessionState =
   | { readonly phase: 'signed in'; readonly session: Session };
 
 const retryMs = 5_000;
+/** Of shared links. */
+const accountParameter = 'account';
 /** Of this tab; in local storage that of new tabs, the last one chosen. */
 const accountKey = 'weir.account';
 /** What was opened before single sign-on, which ends at `/`. */
@@ -128,7 +130,11 @@ export class SessionStore {
   async #load(): Promise<void> {
     const whoami = await dataOf(this.#api.GET('/api/v1/admin/whoami'));
     const { accounts } = whoami;
-    const chosen = [sessionStorage, localStorage].map((storage) => storage.getItem(accountKey));
+    const linked = takeLinkedAccount();
+    const chosen = [
+      linked,
+      ...[sessionStorage, localStorage].map((one) => one.getItem(accountKey)),
+    ];
     const [account = accounts[0]] = chosen.flatMap(
       (id) => accounts.find(({ accountId }) => accountId === id) ?? [],
     );
@@ -169,6 +175,22 @@ function returnToOpened(): void {
   if (opened !== null && location.pathname === '/') {
     history.replaceState(history.state, '', opened + location.hash);
   }
+}
+
+/** The account of a shared link; removes it from the URL, where it would outlast a switch. */
+function takeLinkedAccount(): string | null {
+  const url = new URL(location.href);
+  const linked = url.searchParams.get(accountParameter);
+  if (linked === null) return null;
+  url.searchParams.delete(accountParameter);
+  history.replaceState(history.state, '', url);
+  return linked;
+}
+
+/** @param search without `?`; may be empty */
+export function toSharedLink(path: string, search: string, accountId: string): string {
+  const account = `${accountParameter}=${encodeURIComponent(accountId)}`;
+  return `${location.origin}${path}?${search === '' ? '' : `${search}&`}${account}`;
 }
 
 interface Hash {

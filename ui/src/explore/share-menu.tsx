@@ -1,5 +1,7 @@
 /** Links: the query as it is, or the logs at this moment. */
 import { useState } from 'react';
+import { useApp } from '../app/context.ts';
+import { toSharedLink } from '../app/session.ts';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Popover } from '../parts/controls/popover.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
@@ -14,10 +16,10 @@ export interface ShareMenuProps {
 export function ShareMenu({ query, bounds }: ShareMenuProps) {
   const [isOpen, setIsOpen] = useState(false);
   const toast = useToast();
+  const { accountId } = useApp().session;
   const copy = async (shared: ExploreQuery) => {
     setIsOpen(false);
-    const text = formatQuery(shared);
-    const url = `${location.origin}${location.pathname}${text === '' ? '' : `?${text}`}`;
+    const url = toSharedLink(location.pathname, formatQuery(shared), accountId);
     try {
       await navigator.clipboard.writeText(url);
       toast('Copied the link');

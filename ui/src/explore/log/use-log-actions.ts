@@ -1,6 +1,8 @@
 /** Actions of the result list; a stable value until the query changes. */
 import { useMemo, useRef } from 'react';
 import type { Log } from '../../api/models.ts';
+import { useApp } from '../../app/context.ts';
+import { toSharedLink } from '../../app/session.ts';
 import { type ExploreQuery, formatQuery } from '../query.ts';
 import { type Filter, withCondition } from '../terms.ts';
 import type { LogActions } from './log-actions.ts';
@@ -13,6 +15,7 @@ export interface LogActionParts {
 }
 
 export function useLogActions(parts: LogActionParts): LogActions {
+  const { accountId } = useApp().session;
   const latest = useRef(parts);
   latest.current = parts;
   return useMemo(
@@ -29,11 +32,9 @@ export function useLogActions(parts: LogActionParts): LogActions {
       showContext: (log) => latest.current.onContext(log),
       linkTo(log) {
         const query = { ...latest.current.query, isLive: false, openLogId: log.logId };
-        const url = new URL(location.href);
-        url.search = formatQuery(query);
-        return url.href;
+        return toSharedLink(location.pathname, formatQuery(query), accountId);
       },
     }),
-    [],
+    [accountId],
   );
 }

@@ -1,7 +1,9 @@
 /** One trace: its services as a waterfall, and its logs in order of time. */
 import { useMemo, useRef, useState } from 'react';
 import { Link, useParams } from 'wouter';
+import { useApp } from '../../app/context.ts';
 import { usePreferences } from '../../app/preferences.ts';
+import { toSharedLink } from '../../app/session.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { CopyButton } from '../../parts/controls/copy-button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
@@ -69,7 +71,16 @@ function Trace({ logs, isCut }: TraceLogs) {
   const selection = useLogSelection(shown);
   const grid = useRef<LogGridHandle>(null);
   useGridKeys('Trace', selection, { focus: () => grid.current?.focus() });
-  const actions = useMemo(() => ({ linkTo }), []);
+  const { accountId } = useApp().session;
+  const actions = useMemo(
+    () => ({
+      linkTo({ logId }: Log) {
+        const search = formatQuery({ ...defaultQuery, openLogId: logId });
+        return toSharedLink('/explore/logs', search, accountId);
+      },
+    }),
+    [accountId],
+  );
   const lengthMs = Math.max(...spans.map(({ untilMs }) => untilMs));
   const services = useMemo(() => new Set(spans.map(({ service }) => service)), [spans]);
   const colorOf = useMemo(() => toServiceColor([...services]), [services]);
@@ -96,12 +107,6 @@ function Trace({ logs, isCut }: TraceLogs) {
       </div>
     </ServiceColors>
   );
-}
-
-function linkTo(log: Log): string {
-  const url = new URL('/explore/logs', location.href);
-  url.search = formatQuery({ ...defaultQuery, openLogId: log.logId });
-  return url.href;
 }
 
 const aroundMs = 60_000;
