@@ -22,10 +22,15 @@ suite('alerts', { skip }, () => {
       })),
     );
     await pushText(service, 'jobs_failing{job="<b>backup"} 3\n');
+    await saveJobs('1s');
+  });
+  after(() => explorer.close());
+
+  async function saveJobs(interval: string): Promise<void> {
     const rules = `
 groups:
 - name: jobs
-  interval: 1s
+  interval: ${interval}
   rules:
   - alert: JobsFailing
     expr: jobs_failing > 0
@@ -34,11 +39,10 @@ groups:
   - alert: Broken
     expr: jobs_failing * on () (jobs_failing or label_replace(jobs_failing, "x", "1", "", ""))
 `;
-    const { streamId } = service.quickstart;
-    const answer = await service.admin('PUT', `/streams/${streamId}/rule-groups`, { rules });
+    const path = `/streams/${explorer.service.quickstart.streamId}/rule-groups`;
+    const answer = await explorer.service.admin('PUT', path, { rules });
     assert.equal(answer.status, 200, answer.text);
-  });
-  after(() => explorer.close());
+  }
 
   test('a search becomes a rule, which is checked, previewed and saved', async () => {
     const { page, close } = await explorer.open('/explore/logs?query=service:shop+severity:error');
@@ -205,6 +209,58 @@ groups:
     await signIn(page, token);
     await page.getByRole('tab', { name: 'Active', selected: true }).waitFor();
     await page.getByRole('link', { name: 'JobsFailing' }).waitFor();
+    await close();
+  });
+
+  test('unsaved rules outlast a reload and another page, until they are discarded', async () => {
+    const { page, close } = await explorer.open('/alerts?tab=rules');
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('jobs_failing > 0').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('7');
+    const changed = editor.getByText('jobs_failing > 07');
+    await changed.waitFor();
+    await page.reload();
+    await changed.waitFor();
+    await page.getByRole('link', { name: 'All rules' }).click();
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    await changed.waitFor();
+    await assertAccessible(page, 'restored rules');
+    await page.getByRole('button', { name: 'Discard them' }).click();
+    await changed.waitFor({ state: 'detached' });
+    await page.reload();
+    await editor.getByText('jobs_failing > 0').waitFor();
+    assert.equal(await changed.count(), 0);
+    await close();
+  });
+
+  test('rules that another has changed meanwhile are overwritten only on request', async () => {
+    const { page, close } = await explorer.open('/alerts?tab=rules');
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    const question = page.getByText('jobs was changed since you began to edit it.');
+    const type = async () => {
+      await editor.getByText('jobs_failing > 0').click();
+      await page.keyboard.press('End');
+      await page.keyboard.type('0');
+    };
+    await type();
+    await saveJobs('2s');
+    await save.click();
+    await question.waitFor();
+    await page.getByRole('button', { name: 'Discard mine' }).click();
+    await editor.getByText('interval: 2s').waitFor();
+    assert.equal(await question.count(), 0);
+    await type();
+    await saveJobs('3s');
+    await save.click();
+    await question.waitFor();
+    await page.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByText('jobs_failing > 00').waitFor();
+    await page.getByText(/every 2s/).waitFor();
+    await saveJobs('1s');
     await close();
   });
 

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { navigate, useSearch } from 'wouter/use-browser-location';
-import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
 import { Failure } from '../parts/feedback/answer.tsx';
@@ -11,6 +10,7 @@ import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
 import { Page } from '../parts/layout/page.tsx';
 import { Named } from '../parts/text/log-text.tsx';
+import { readRuleGroup } from './alert-reads.ts';
 import { RuleDraft } from './rule-draft.tsx';
 import { ruleOfMetrics, ruleOfSearch } from './rule-text.ts';
 
@@ -33,12 +33,13 @@ export function EditRulesPage() {
       <Failure of={stored} />
       {streamId !== undefined && text !== undefined ? (
         <RuleDraft
-          key={`${group ?? ''} ${text}`}
+          key={group === undefined ? text : `${streamId} ${group} ${text}`}
           initial={text}
           streamId={streamId}
           group={group}
           streams={group === undefined ? (streams.data ?? []) : []}
           onStream={setChosen}
+          onReload={() => void stored.refetch()}
           onSaved={() => navigate('/alerts?tab=rules')}
         />
       ) : (
@@ -64,10 +65,6 @@ function useStoredGroup(streamId = '', name = '') {
     // What is edited must not change below the editor.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
-    queryFn: async ({ signal }) => {
-      const params = { path: { streamId, name } };
-      const path = '/api/v1/admin/streams/{streamId}/rule-groups/{name}';
-      return (await dataOf(api.GET(path, { params, signal }))).rules;
-    },
+    queryFn: () => readRuleGroup(api, streamId, name),
   });
 }

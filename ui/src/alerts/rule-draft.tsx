@@ -1,7 +1,6 @@
 /** A draft of rules with its faults, its preview, and the button that saves it. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dataOf } from '../api/client.ts';
+import { type Api, dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp } from '../app/context.ts';
@@ -16,10 +15,11 @@ import { Notice } from '../parts/feedback/notice.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 import { Card } from '../parts/layout/page.tsx';
-import { useRules } from './alert-reads.ts';
+import { readRuleGroup, useRules } from './alert-reads.ts';
 import styles from './rule-draft.module.css';
 import { RulePreview } from './rule-preview.tsx';
 import { groupNamesOf, toRuleFaults } from './rule-text.ts';
+import { useKeptDraft } from './use-kept-draft.ts';
 
 export interface RuleDraftProps {
   readonly initial: string;
@@ -29,28 +29,37 @@ export interface RuleDraftProps {
   /** To choose from; one or none = no choice. */
   readonly streams: readonly Stream[];
   readonly onStream: (streamId: string) => void;
+  /** Reads the stored group again. */
+  readonly onReload: () => void;
   readonly onSaved: () => void;
 }
 
 export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDraftProps) {
-  const { api } = useApp();
+  const { api, session } = useApp();
   const toast = useToast();
-  const [text, setText] = useState(initial);
+  const edited = group === undefined ? initial : `${streamId} ${group}`;
+  const kept = useKeptDraft(`${session.accountId} ${edited}`, initial);
+  const { base, text } = kept.draft;
   const check = useCheck(text);
   const faults = (check.text === text && check.data) || noFaults;
   const save = useChange(
-    (rules: string) =>
-      dataOf(
-        api.PUT('/api/v1/admin/streams/{streamId}/rule-groups', {
-          params: { path: { streamId } },
-          body: { rules },
-        }),
-      ),
+    async ({ isForced }: { isForced: boolean }) => {
+      if (group !== undefined && !isForced) await assertUnchanged(api, streamId, group, base);
+      const params = { path: { streamId } };
+      const path = '/api/v1/admin/streams/{streamId}/rule-groups';
+      return dataOf(api.PUT(path, { params, body: { rules: text } }));
+    },
     ({ groups }) => {
+      kept.forget();
       toast(groups === 1 ? 'Saved the group' : `Saved ${groups} groups`);
       done.onSaved();
     },
   );
+  const discard = () => {
+    save.reset();
+    kept.discard();
+    done.onReload();
+  };
   return (
     <>
       <Card>
@@ -63,15 +72,30 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
             onChange={done.onStream}
           />
         )}
-        <CheckedText label="Rules" text={text} faults={faults} onText={setText} />
+        {kept.isRestored && (
+          <Notice tone="quiet">
+            These rules have changes that you have not saved.{' '}
+            <Button onPress={discard}>Discard them</Button>
+          </Notice>
+        )}
+        <CheckedText label="Rules" text={text} faults={faults} onText={kept.setText} />
         <Failure of={check} />
         <Replaced text={text} streamId={streamId} group={group} />
-        {save.error !== null && faults.length === 0 && <ProblemNotice error={save.error} />}
+        {save.error instanceof ChangedMeanwhile ? (
+          <Notice tone="warning">
+            {save.error.message} <Button onPress={discard}>Discard mine</Button>{' '}
+            <Button tone="danger" onPress={() => save.start({ isForced: true })}>
+              Save mine
+            </Button>
+          </Notice>
+        ) : (
+          save.error !== null && faults.length === 0 && <ProblemNotice error={save.error} />
+        )}
         <div className={styles.actions}>
           <Button
             tone="primary"
             isDisabled={save.isBusy || faults.length > 0}
-            onPress={() => save.start(text)}
+            onPress={() => save.start({ isForced: false })}
           >
             {save.isBusy ? 'Saving…' : 'Save'}
           </Button>
@@ -83,6 +107,19 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
 }
 
 const noFaults: readonly TextFault[] = [];
+
+class ChangedMeanwhile extends Error {}
+
+/** @throws ChangedMeanwhile, ApiProblem */
+async function assertUnchanged(api: Api, streamId: string, group: string, base: string) {
+  const present = await readRuleGroup(api, streamId, group).catch((error: unknown) => {
+    if (error instanceof ApiProblem && error.status === 404) return undefined;
+    throw error;
+  });
+  if (present === base) return;
+  const what = present === undefined ? 'deleted' : 'changed';
+  throw new ChangedMeanwhile(`${group} was ${what} since you began to edit it.`);
+}
 
 /** Groups of the same names are replaced, and a renamed group remains. */
 function Replaced({
