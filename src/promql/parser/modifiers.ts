@@ -58,11 +58,7 @@ function checkPositive(reader: TokenReader, duration: Duration): void {
 
 function parseOffset(reader: TokenReader, expr: Expr): Expr {
   const offset = parseOffsetDuration(reader);
-  const target = targetOf(expr);
-  if (target === undefined) {
-    const where = 'an instant vector selector or range vector selector or a subquery';
-    throw reader.error(`offset modifier must be preceded by ${where}`, expr.start);
-  }
+  const target = requireTarget(reader, expr, 'offset');
   if (target.offset !== undefined) {
     throw reader.error('offset may not be set multiple times', expr.start);
   }
@@ -71,11 +67,7 @@ function parseOffset(reader: TokenReader, expr: Expr): Expr {
 
 function parseAt(reader: TokenReader, expr: Expr): Expr {
   const at = parseTime(reader);
-  const target = targetOf(expr);
-  if (target === undefined) {
-    const where = 'an instant vector selector or range vector selector or a subquery';
-    throw reader.error(`@ modifier must be preceded by ${where}`, expr.start);
-  }
+  const target = requireTarget(reader, expr, '@');
   if (target.at !== undefined) {
     throw reader.error('@ <timestamp> may not be set multiple times', expr.start);
   }
@@ -113,6 +105,17 @@ function parseExtension(reader: TokenReader, expr: Expr): Expr {
 function targetOf(expr: Expr): VectorSelector | Subquery | undefined {
   if (expr.kind === 'range') return expr.selector;
   return expr.kind === 'selector' || expr.kind === 'subquery' ? expr : undefined;
+}
+
+function requireTarget(
+  reader: TokenReader,
+  expr: Expr,
+  modifier: 'offset' | '@',
+): VectorSelector | Subquery {
+  const target = targetOf(expr);
+  if (target !== undefined) return target;
+  const where = 'an instant vector selector or range vector selector or a subquery';
+  throw reader.error(`${modifier} modifier must be preceded by ${where}`, expr.start);
 }
 
 function withTarget(expr: Expr, target: VectorSelector | Subquery): Expr {
