@@ -21,7 +21,6 @@ export interface EngineRequest {
   readonly settings: ReadonlyMap<string, string>;
   /** Respond only when the query has ended, so that a failure cannot truncate the response. */
   readonly waitsForEnd: boolean;
-  readonly wantsCompression: boolean;
 }
 
 /** Fields that are not settings of the query. */
@@ -76,7 +75,6 @@ export function toEngineRequest(
     parameters,
     settings,
     waitsForEnd: text('wait_end_of_query') === '1',
-    wantsCompression: text('enable_http_compression') === '1',
   };
 }
 
