@@ -42,31 +42,25 @@ const maxAttempts = 5;
 const text = sql`text collate "C"`;
 
 /**
- * @param now Unix ms, for `createdAt` and the like.
  * @throws Error when the URL has another scheme, PostgreSQL does not answer, or a newer version of
  * Weir has changed the tables.
  */
 export async function openPostgresDirectory(
   options: PostgresDirectoryOptions,
-  now: () => number = Date.now,
 ): Promise<Directory & GrantSource> {
-  return createSqlDirectory(await openPostgresDatabase(options, now));
+  return createSqlDirectory(await openPostgresDatabase(options));
 }
 
 /** Opens the tables and migrates them. @throws Error as above */
-export async function openPostgresDatabase(
-  options: PostgresDirectoryOptions,
-  now: () => number = Date.now,
-): Promise<Database> {
+export async function openPostgresDatabase(options: PostgresDirectoryOptions): Promise<Database> {
   // The message omits the URL, which may contain a password.
   if (!/^postgres(?:ql)?:\/\//.test(options.url)) {
     throw new Error('cannot use directory.url: it must begin with postgres://');
   }
-  const timestamp = () => new Date(now()).toISOString();
-  const database = openDatabase(options, timestamp);
+  const database = openDatabase(options);
   try {
     await retryStart(
-      () => database.write((tx) => migrate(tx, text, timestamp())),
+      () => database.write((tx) => migrate(tx, text, database.timestamp())),
       options.startRetry,
     );
   } catch (error) {
@@ -100,7 +94,7 @@ async function retryStart(work: () => Promise<void>, retry: StartRetry | undefin
   }
 }
 
-function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string): Database {
+function openDatabase(options: PostgresDirectoryOptions): Database {
   const { poolSize, times = defaultPostgresTimes, ...address } = options;
   // Both pools have the same server: an answer to one closes the circuit breaker of both.
   const onAnswer = () => {
@@ -115,7 +109,7 @@ function openDatabase(options: PostgresDirectoryOptions, timestamp: () => string
   const reads = open(Math.max(1, poolSize - writeConnections - listenConnections), times.readMs);
   const writes = open(writeConnections, times.writeMs);
   return {
-    timestamp,
+    timestamp: () => new Date().toISOString(),
     clockMs: sql`(extract(epoch from now()) * 1000)::bigint`,
     read: (query) => query(reads.db),
     write: (work) =>
