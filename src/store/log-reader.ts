@@ -40,7 +40,7 @@ import {
   toArrivedLog,
 } from './sql/list-logs.ts';
 import { type LogRow, positionOf, sizeOf, toLogRecord } from './sql/log-record.ts';
-import { createSharedArrivals } from './pages/shared-arrivals.ts';
+import { createArrivedRows } from './pages/arrived-rows.ts';
 import { readWithout } from './pages/unused-columns.ts';
 import { tableName } from './sql/tables.ts';
 import {
@@ -163,7 +163,7 @@ function createArrivalsReader({ connection, database, limits, columns }: ListPar
     });
   }
 
-  const shared = createSharedArrivals(read);
+  const shared = createArrivedRows(read);
   return async (plan: ArrivalsPlan): Promise<Arrivals> => {
     const found = await shared(plan);
     if (found !== undefined) {

@@ -7,7 +7,7 @@ import { stampedBatch } from '../../../test/store/log-row-fixture.ts';
 import { everyLog } from '../../../test/store/read-oracle.ts';
 import type { ArrivalRow } from '../sql/list-logs.ts';
 import { packBatch } from './packed-rows.ts';
-import { createSharedArrivals } from './shared-arrivals.ts';
+import { createArrivedRows } from './arrived-rows.ts';
 
 const owner = { accountId: 'account', streamId: 'stream', receiverId: 'receiver' };
 
@@ -21,10 +21,10 @@ function rowsOf(bodies: readonly string[]): ArrivalRow[] {
   return packBatch(batch).map((one, at) => ['1', at, ...one.row()]);
 }
 
-function openShared(stored: readonly ArrivalRow[]) {
+function openArrived(stored: readonly ArrivalRow[]) {
   const asked: ArrivalsPlan[] = [];
   const state = { failure: undefined as Error | undefined };
-  const shared = createSharedArrivals(async (plan) => {
+  const shared = createArrivedRows(async (plan) => {
     asked.push(plan);
     if (state.failure !== undefined) throw state.failure;
     return stored.slice(0, plan.limit);
@@ -46,7 +46,7 @@ function planOf(text: string, change: Partial<ArrivalsPlan> = {}): ArrivalsPlan 
 }
 
 test('the first filter of a range has its own statement, all others share one', async () => {
-  const { asked, find } = openShared(rowsOf(['one two', 'two', 'three']));
+  const { asked, find } = openArrived(rowsOf(['one two', 'two', 'three']));
   assert.equal(await find(planOf('one')), undefined);
   const [two, three, none] = await Promise.all(
     ['TWO', 'three', 'four'].map((t) => find(planOf(t))),
@@ -59,7 +59,7 @@ test('the first filter of a range has its own statement, all others share one', 
 });
 
 test('another range is read anew', async () => {
-  const { asked, find } = openShared(rowsOf(['a']));
+  const { asked, find } = openArrived(rowsOf(['a']));
   await find(planOf('a'));
   await find(planOf('b'));
   const others = [{ untilNanos: 10n }, { after: arrivalsUntil(2n) }];
@@ -71,7 +71,7 @@ test('another range is read anew', async () => {
 });
 
 test('a page ends at its limit of logs or bytes', async () => {
-  const { find } = openShared(rowsOf(['x1', 'x2', 'x3']));
+  const { find } = openArrived(rowsOf(['x1', 'x2', 'x3']));
   await find(planOf('x'));
   const few = await find(planOf('x', { limit: 2 }));
   assert.deepEqual(few, { rows: ['x1', 'x2'], isComplete: false });
@@ -81,7 +81,7 @@ test('a page ends at its limit of logs or bytes', async () => {
 });
 
 test('too many rows, times of events and conditions have their own statements', async () => {
-  const { asked, find } = openShared(rowsOf(Array.from({ length: 501 }, () => 'x')));
+  const { asked, find } = openArrived(rowsOf(Array.from({ length: 501 }, () => 'x')));
   for (let i = 0; i < 4; i++) assert.equal(await find(planOf(`x${i}`)), undefined);
   assert.equal(asked.length, 1, 'tried once');
   const { filter } = planOf('x');
@@ -95,7 +95,7 @@ test('too many rows, times of events and conditions have their own statements', 
 });
 
 test('a failed read is not kept', async () => {
-  const { state, find } = openShared(rowsOf(['x']));
+  const { state, find } = openArrived(rowsOf(['x']));
   await find(planOf('x'));
   state.failure = new Error('lost');
   await assert.rejects(find(planOf('x')), /lost/);

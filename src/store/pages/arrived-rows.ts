@@ -26,7 +26,7 @@ const maxBytes = 2 ** 20;
 const maxRanges = 8;
 
 /** @param read rows in order of arrival. @throws as `read` does */
-export function createSharedArrivals(read: (plan: ArrivalsPlan) => Promise<ArrivalRow[]>) {
+export function createArrivedRows(read: (plan: ArrivalsPlan) => Promise<ArrivalRow[]>) {
   const ranges = new Map<string, Range>();
 
   /** @returns undefined where the caller needs its own statement */
