@@ -131,6 +131,23 @@ suite('previews', () => {
     assert.deepEqual(steps, [0, 1, 2]);
   });
 
+  test('begins no read for a client that has disconnected', async () => {
+    const client = new AbortController();
+    let reads = 0;
+    const queryMetrics: PreviewParts['queryMetrics'] = async () => {
+      reads += 1;
+      client.abort();
+      return new Map();
+    };
+    const other = { ...down, query: { type: 'prometheus' as const, expr: 'other' } };
+    const preview = createPreview({ ...partsAt([]), queryMetrics });
+    await assert.rejects(
+      preview(owner, groupOf(down, other), hour, client.signal),
+      /the client has disconnected/,
+    );
+    assert.equal(reads, 1);
+  });
+
   suite('of slow reads', () => {
     let seconds = 0;
     let reads: number[] = [];

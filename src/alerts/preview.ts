@@ -51,9 +51,7 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
     for (const atMs of steps) {
       ({ state } = await evaluateGroup({ ...owner, group, state }, atMs, query));
       if (deadline.exceeded !== undefined) throw deadline.exceeded;
-      if (disconnected?.aborted === true) {
-        throw new AppError('query_timeout', 'cannot preview: the client has disconnected');
-      }
+      assertConnected(disconnected);
       seen.add(state);
       // Vectors in memory do not let other requests run.
       await setImmediate();
@@ -101,6 +99,11 @@ function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes
   return Array.from({ length: count }, (_, i) => untilMs - (count - 1 - i) * stepMs);
 }
 
+function assertConnected(disconnected: AbortSignal | undefined): void {
+  if (disconnected?.aborted !== true) return;
+  throw new AppError('query_timeout', 'cannot preview: the client has disconnected');
+}
+
 interface QueryContext {
   readonly group: RuleGroup;
   readonly steps: readonly number[];
@@ -122,15 +125,19 @@ function createQuery(
     query.type === 'logs'
       ? queryLogs.over(owner, query, times)
       : queryMetrics(owner, query.expr, times, disconnected);
+  const check = () => {
+    deadline.check();
+    assertConnected(disconnected);
+  };
   return async (owner, query, atMs) => {
     const key = JSON.stringify(query);
     if (!vectors.has(key)) {
-      deadline.check();
+      check();
       vectors.set(key, readAll(owner, query));
     }
     const read = await vectors.get(key);
     if (read !== undefined) return read.get(atMs) ?? [];
-    deadline.check();
+    check();
     return query.type === 'logs' ? queryLogs.at(owner, query, atMs) : [];
   };
 }

@@ -103,16 +103,20 @@ function formatVerb(
   value: Scalar,
   precision: number | undefined,
 ): string | undefined {
-  const lower = letter.toLowerCase();
-  if ('EGX'.includes(letter)) return formatVerb(lower, value, precision)?.toUpperCase();
   const text = typeof value === 'number' ? formatGo(value) : String(value);
   const isText = letter === 's' || (letter === 'v' && typeof value === 'string');
   if (isText) return cutTo(text, precision);
   if (letter === 'q') return JSON.stringify(text);
-  if (letter === 'x' && typeof value === 'string') return Buffer.from(value).toString('hex');
+  if (/x/i.test(letter) && typeof value === 'string') {
+    const digits = Buffer.from(value).toString('hex');
+    return letter === 'x' ? digits : digits.toUpperCase();
+  }
   const number = typeof value === 'string' ? parseGoNumber(value) : Number(value);
   if (number === undefined) return `%!${letter}(string=${text})`;
   if (!Number.isFinite(number)) return formatGo(number);
+  if ('EGX'.includes(letter)) {
+    return formatVerb(letter.toLowerCase(), value, precision)?.toUpperCase();
+  }
   switch (letter) {
     case 'd':
       return typeof value === 'bigint' ? text : String(Math.trunc(number));

@@ -57,6 +57,7 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   // Integers are those of Go.
   ['{{ 1000000 }} {{ 1000000.0 }} {{ printf "%v %d" 12345678 -3 }}', '1000000 1e+06 12345678 -3'],
   ['{{ 1234567 | humanize }} {{ printf "%[2]s %[1]s" "a" "b" }}', '1.235M b a'],
+  ['{{ printf "%G %E %X" "+Inf" "abc" "Jo" }}', '+Inf %!E(string=abc) 4A6F'],
   ['{{ printf "%.3G %E %X %x" $value 1.5 255 "ab" }}', '1.23E+06 1.500000E+00 FF 6162'],
   ['{{ printf "%+v % d %+s" 1 2 $labels.missing }}', '1  2 '],
   [`{{ title "foo_bar a.b x-y o'neil 3abc" }}`, "Foo_bar A.b X-Y O'neil 3Abc"],
@@ -65,6 +66,9 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
 ];
 
 const faults: readonly (readonly [template: string, fault: RegExp])[] = [
+  ['{{/* a */ $value }} keep {{/* b */}}', /is not closed/],
+  // Read once: each of its comments would be looked for to the end.
+  ['{{/* }}'.repeat(150_000), /is not closed/],
   ['{{ $labels.job', /is not closed/],
   ['{{ "} {{ $value }}', /is not closed/],
   // In quadratic time this would not end.

@@ -16,7 +16,9 @@ type TemplateValue = Scalar | Readonly<Record<string, string>>;
 type Term = (sample: RuleSample) => TemplateValue;
 type TemplateFunction = (...values: readonly TemplateValue[]) => TemplateValue;
 
-const inAction = /\s*\/\*[^]*?\*\/\s*|(?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?/;
+// A comment ends at its first mark, and what begins as one is nothing else: each is read once.
+const inAction =
+  /\s*\/\*(?:(?!\*\/)[^])*\*\/\s*|(?!\s*\/\*)(?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?/;
 const action = new RegExp(String.raw`\{\{(?:-(?=\s))?(${inAction.source})(?:(?<=\s)-)?\}\}`, 'y');
 const token = new RegExp(
   [

@@ -256,7 +256,7 @@ function toCounts(sums: ReadonlyMap<number, KahanSum>): Buckets {
   return toBuckets([...sums].map(([index, sum]) => [index, sum.value()] as const));
 }
 
-/** @param perBucket buckets of `from` in each bucket of the sum */
+/** @param perBucket of the added buckets form one of the sum */
 function addCounts(
   into: Map<number, KahanSum>,
   { indexes, counts }: Buckets,

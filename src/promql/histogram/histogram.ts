@@ -182,7 +182,7 @@ export function sameNumbers(left: readonly number[], right: readonly number[]): 
   return left.length === right.length && left.every((value, i) => Object.is(value, right[i]));
 }
 
-/** Index of the bucket of a lower resolution that contains this one, and as many as `perBucket`. */
+/** `perBucket` buckets form one of the lower resolution. @returns its index */
 export function reducedIndex(index: number, perBucket: number): number {
   return Math.floor((index - 1) / perBucket) + 1;
 }

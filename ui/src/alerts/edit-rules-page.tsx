@@ -1,6 +1,5 @@
 /** Rule groups as YAML: checked while they are written, previewed over past data, saved. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { navigate, useSearch } from 'wouter/use-browser-location';
 import { useApp } from '../app/context.ts';
@@ -18,8 +17,12 @@ export function EditRulesPage() {
   const parameters = new URLSearchParams(useSearch());
   const group = parameters.get('group') ?? undefined;
   const streams = useStreams();
-  const [chosen, setChosen] = useState<string>();
-  const streamId = chosen ?? parameters.get('streamId') ?? streams.data?.[0]?.streamId;
+  const streamId = parameters.get('streamId') ?? streams.data?.[0]?.streamId;
+  // In the URL, so that a draft that a reload restores has its stream.
+  const choose = (chosen: string) => {
+    parameters.set('streamId', chosen);
+    navigate(`?${parameters.toString()}`, { replace: true });
+  };
   const stored = useStoredGroup(streamId, group);
   const query = parameters.get('query');
   const fresh = query === null ? ruleOfMetrics(parameters.get('expr') ?? '') : ruleOfSearch(query);
@@ -38,7 +41,7 @@ export function EditRulesPage() {
           streamId={streamId}
           group={group}
           streams={group === undefined ? (streams.data ?? []) : []}
-          onStream={setChosen}
+          onStream={choose}
           onReload={() => void stored.refetch()}
           onSaved={() => navigate('/alerts?tab=rules')}
         />

@@ -19,7 +19,7 @@ import { readRuleGroup, useRules } from './alert-reads.ts';
 import styles from './rule-draft.module.css';
 import { RulePreview } from './rule-preview.tsx';
 import { groupNamesOf, toRuleFaults } from './rule-text.ts';
-import { useKeptDraft } from './use-kept-draft.ts';
+import { useKeptDraft } from '../app/use-kept-draft.ts';
 
 export interface RuleDraftProps {
   readonly initial: string;

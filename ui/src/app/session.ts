@@ -6,6 +6,7 @@ import { useSyncExternalStore } from 'react';
 import { type Api, createApi, dataOf } from '../api/client.ts';
 import type { WhoAmI } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
+import { forgetDrafts } from './use-kept-draft.ts';
 import { isOutage } from '../parts/feedback/outage.tsx';
 
 export interface Session extends WhoAmI {
@@ -112,6 +113,7 @@ export class SessionStore {
     } catch (error) {
       if (!(error instanceof ApiProblem && error.status === 401)) throw error;
     }
+    forgetDrafts();
     this.ended();
     this.#tabs.postMessage('');
   }

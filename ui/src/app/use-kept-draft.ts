@@ -7,22 +7,38 @@ interface Draft {
   readonly text: string;
 }
 
+const prefix = 'weir.draft ';
+
+/** Those of the person who leaves. */
+export function forgetDrafts(): void {
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(prefix)) sessionStorage.removeItem(key);
+  }
+}
+
 /** @param name of the edited thing */
 export function useKeptDraft(name: string, initial: string) {
-  const key = `weir.draft ${name}`;
+  const key = prefix + name;
   const [restored] = useState(() => read(key));
   const [isRestored, setIsRestored] = useState(restored !== undefined);
   const [draft, setDraft] = useState(restored ?? { base: initial, text: initial });
   const forget = () => sessionStorage.removeItem(key);
+  const keep = (next: Draft) => {
+    try {
+      sessionStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // More than the browser keeps: editing goes on without.
+    }
+  };
   return {
     draft,
-    /** It was begun before the page was opened. */
-    isRestored,
+    /** The draft is from before this page was opened. */
+    isRestored: isRestored && draft.text !== draft.base,
     setText(text: string) {
       const next = { ...draft, text };
       setDraft(next);
       if (text === draft.base) forget();
-      else sessionStorage.setItem(key, JSON.stringify(next));
+      else keep(next);
     },
     discard() {
       forget();
