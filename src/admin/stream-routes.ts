@@ -73,7 +73,8 @@ export const streamRoutes: readonly DefinedRoute[] = [
     params: streamParams,
     response: streamAnswer,
     handle: async ({ accountId, params: { streamId } }, context) => {
-      const stream = await hideData(context, await find(context.directory, accountId, streamId));
+      const found = await find(context.directory, accountId, streamId);
+      const { hidden: stream } = await hideData(context, found);
       context.record(streamId);
       await freeData(context, stream);
       return stream;
@@ -87,8 +88,8 @@ export const streamRoutes: readonly DefinedRoute[] = [
     handle: async ({ accountId, params: { streamId } }, context) => {
       const stream = await find(context.directory, accountId, streamId);
       await checkNoReceiver(context.directory, stream);
-      const hidden = await hideData(context, stream);
-      await untilStored(context, hidden);
+      const { hidden, cutoff } = await hideData(context, stream);
+      await untilStored(context, streamId, cutoff);
       await freeData(context, hidden);
       if (!(await context.directory.deleteStream(streamId))) throw notFound('stream', streamId);
       context.record(streamId);
@@ -117,7 +118,7 @@ async function find(directory: Directory, accountId: string, streamId: string): 
 }
 
 /** Reads hide everything received before this call, and show everything received after it. */
-async function hideData({ directory, queue }: AdminContext, { streamId }: Stream): Promise<Stream> {
+async function hideData({ directory, queue }: AdminContext, { streamId }: Stream) {
   const chosen = queue.receiptCutoff();
   // Concurrent with ingest: a batch received after the deletion must not rely on series labels
   // stored before it.
@@ -127,23 +128,23 @@ async function hideData({ directory, queue }: AdminContext, { streamId }: Stream
   await queue.forgetSeries();
   const untilMs = Number(cutoff / nanosPerMs);
   const dataDeletedUntil = new Date(untilMs).toISOString();
-  const stream = await directory.updateStream(streamId, { dataDeletedUntil });
-  if (!stream) throw notFound('stream', streamId);
-  return stream;
+  const hidden = await directory.updateStream(streamId, { dataDeletedUntil });
+  if (!hidden) throw notFound('stream', streamId);
+  // The stream keeps the time of an earlier deletion if that is later.
+  return { hidden, cutoff };
 }
 
 /**
  * Retention does not know a deleted stream: rows that are stored after its data is deleted would
  * stay until the longest retention.
  */
-async function untilStored({ queue }: AdminContext, { streamId, ...stream }: Stream) {
-  const cutoff = BigInt(Date.parse(stream.dataDeletedUntil ?? '')) * nanosPerMs;
+async function untilStored({ queue }: AdminContext, streamId: string, cutoff: bigint) {
   for (let waits = 0; queue.watermarkNanos() < cutoff; waits += 1) {
     if (waits === maxWaits) {
       throw new AppError(
         'unavailable',
-        `cannot delete stream ${streamId} yet: its data is hidden, but the queue still stores ` +
-          'what came before; try again',
+        `cannot delete stream ${streamId} yet: its data is hidden, but the queue is more than ` +
+          `${(waits * waitMs) / 1000} s behind; try again once it has caught up`,
         { retryAfterSeconds: 5 },
       );
     }

@@ -156,8 +156,14 @@ export function onRequests(
     refuse(log, { request, response }, { status: 417, code: 'malformed', detail });
   });
   server.on('connect', (request: HttpRequest, target: Socket | Http2ServerResponse) => {
-    if (!(request instanceof Http2ServerRequest)) return endWith(target as Socket, log, noProxy);
-    refuse(log, { request, response: target as Http2ServerResponse }, noProxy);
+    if (request instanceof Http2ServerRequest) {
+      return refuse(log, { request, response: target as Http2ServerResponse }, noProxy);
+    }
+    const socket = target as Socket;
+    const destroy = () => socket.destroy();
+    // Node has removed its own listeners, while an earlier answer may still be sent.
+    socket.on('timeout', destroy).on('error', destroy).resume();
+    endWith(socket, log, noProxy);
   });
   server.on('session', (session: Http2Session) => session.setLocalWindowSize(windowBytes));
 }

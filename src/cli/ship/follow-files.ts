@@ -80,12 +80,14 @@ async function followMatching(
   const unreadable = new Set<string>();
   for await (const path of glob(patterns.map((pattern) => resolve(pattern)))) {
     if (compressed.test(path)) continue;
+    let file: TailedFile | undefined;
     try {
       const id = idAt(path);
-      const file = id === undefined || files.has(id) ? undefined : openFile(path);
+      if (id !== undefined && !files.has(id)) file = openFile(path);
       if (file !== undefined) follow(path, file, files, following);
       ids.add(file?.id ?? id ?? '');
     } catch (error) {
+      file?.close();
       unreadable.add(path);
       if (following.unreadable.has(path)) continue;
       following.options.warn(`skipping ${path} until it is readable: ${messageOf(error)}`);
@@ -152,7 +154,7 @@ function resumeRotated(
       file = path === undefined ? undefined : openFile(path);
     } catch (error) {
       // The next start may find it readable.
-      options.warn(`skipping the rest of ${position.path} as it was: ${messageOf(error)}`);
+      options.warn(`cannot look for ${position.path}, which was renamed: ${messageOf(error)}`);
       continue;
     }
     if (file?.id === id && hasHead(file, position.head)) {

@@ -80,7 +80,7 @@ test('a page ends at its limit of logs or bytes', async () => {
   assert.deepEqual(small, { rows: ['x1'], isComplete: false });
 });
 
-test('too many rows, times of events and conditions have their own statements', async () => {
+test('too many rows, long ranges, times of events and conditions are read alone', async () => {
   const { asked, find } = openArrived(rowsOf(Array.from({ length: 501 }, () => 'x')));
   for (let i = 0; i < 4; i++) assert.equal(await find(planOf(`x${i}`)), undefined);
   assert.equal(asked.length, 1, 'tried once');
@@ -90,6 +90,9 @@ test('too many rows, times of events and conditions have their own statements', 
     for (let i = 0; i < 2; i++) {
       assert.equal(await find(planOf('x', { filter: { ...filter, ...change } })), undefined);
     }
+  }
+  for (let i = 0; i < 2; i++) {
+    assert.equal(await find(planOf('x', { untilNanos: 10_000_000_002n })), undefined);
   }
   assert.equal(asked.length, 1);
 });

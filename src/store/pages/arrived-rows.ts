@@ -22,6 +22,8 @@ interface ArrivedPage {
 /** More rows or bytes cost more to filter here than a few statements. */
 const maxRows = 500;
 const maxBytes = 2 ** 20;
+/** A longer one is likely to have too many rows. */
+const maxRangeNanos = 10_000_000_000n;
 /** The last ones; tails of several accounts or streams take turns. */
 const maxRanges = 8;
 
@@ -51,9 +53,10 @@ export function createArrivedRows(read: (plan: ArrivalsPlan) => Promise<ArrivalR
   };
 }
 
-function canShare({ filter }: ArrivalsPlan): boolean {
-  const { fromNanos, untilNanos } = filter;
-  return fromNanos === undefined && untilNanos === undefined && canFilter(filter);
+function canShare({ filter, after, untilNanos }: ArrivalsPlan): boolean {
+  const isShort = untilNanos - after.receivedAtNanos <= maxRangeNanos;
+  const hasTimes = filter.fromNanos !== undefined || filter.untilNanos !== undefined;
+  return isShort && !hasTimes && canFilter(filter);
 }
 
 async function readAll(
@@ -67,7 +70,8 @@ async function readAll(
     const rows = await read({ ...plan, filter, limit: maxRows, maxBytes });
     return rows.length < maxRows ? rows : undefined;
   } catch (error) {
-    if (exceededLimit(error) === 'size') return undefined;
+    // A filter of its own may read less.
+    if (exceededLimit(error) !== undefined) return undefined;
     throw error;
   }
 }
