@@ -154,6 +154,17 @@ for (const [name, status, bytes] of [
   });
 }
 
+test('CONNECT behind a request without an answer is closed when idle', async () => {
+  const hasty = await openEdge({ limits: { idleTimeoutMs: 300 } });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hasty.state.appendGate = promise;
+  const connection = { port: hasty.ports.ingest, ca: hasty.ca };
+  const answer = await sendRaw(connection, `${good}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  assert.equal(answer, '');
+  resolve();
+  await hasty.close();
+});
+
 test('a body that breaks after its answer gets no other one', async () => {
   const size = 20_000;
   const head = post.replace('wri_good', 'wri_bad');
