@@ -241,22 +241,19 @@ groups:
     const editor = page.getByRole('textbox', { name: 'Rules' });
     const save = page.getByRole('button', { name: 'Save', exact: true });
     const question = page.getByText('jobs was changed since you began to edit it.');
-    const type = async () => {
+    const saveAfterAnother = async (interval: string) => {
       await editor.getByText('jobs_failing > 0').click();
       await page.keyboard.press('End');
       await page.keyboard.type('0');
+      await saveJobs(interval);
+      await save.click();
+      await question.waitFor();
     };
-    await type();
-    await saveJobs('2s');
-    await save.click();
-    await question.waitFor();
+    await saveAfterAnother('2s');
     await page.getByRole('button', { name: 'Discard mine' }).click();
     await editor.getByText('interval: 2s').waitFor();
     assert.equal(await question.count(), 0);
-    await type();
-    await saveJobs('3s');
-    await save.click();
-    await question.waitFor();
+    await saveAfterAnother('3s');
     await page.getByRole('button', { name: 'Save mine' }).click();
     await page.getByText('jobs_failing > 00').waitFor();
     await page.getByText(/every 2s/).waitFor();

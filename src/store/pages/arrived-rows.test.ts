@@ -58,7 +58,7 @@ test('the first filter of a range has its own statement, all others share one', 
   assert.deepEqual(asked[0]!.filter.search, []);
 });
 
-test('another range is read anew', async () => {
+test('the first tail of another range has its own statement', async () => {
   const { asked, find } = openArrived(rowsOf(['a']));
   await find(planOf('a'));
   await find(planOf('b'));

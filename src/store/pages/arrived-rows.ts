@@ -1,7 +1,7 @@
 /**
- * Logs that have just arrived, read once for tails with different filters: a statement for each
- * takes several ms, which thirty tails fill a core with. The rows of a range are final, so they are
- * right for whoever asks later.
+ * Logs that have just arrived, read once for tails with different filters. A statement for each
+ * tail takes several ms, so that thirty tails keep a core busy. Rows up to the watermark do not
+ * change, so a later tail with the same range can use them too.
  */
 import type { ArrivalsPlan } from '../../model/arrival.ts';
 import { exceededLimit } from '../failures.ts';
@@ -10,7 +10,7 @@ import { sizeOf } from '../sql/log-record.ts';
 import { canFilter, rowFilter } from './row-filter.ts';
 
 interface Range {
-  /** Of all logs in it, in order of arrival; absent = asked for once; undefined = too many. */
+  /** All rows in order of arrival; absent = one tail has asked so far; undefined = too many. */
   rows?: Promise<readonly ArrivalRow[] | undefined>;
 }
 
@@ -70,7 +70,7 @@ async function readAll(
     const rows = await read({ ...plan, filter, limit: maxRows, maxBytes });
     return rows.length < maxRows ? rows : undefined;
   } catch (error) {
-    // A filter of its own may read less.
+    // The statement of one filter may stay within the limits.
     if (exceededLimit(error) !== undefined) return undefined;
     throw error;
   }
