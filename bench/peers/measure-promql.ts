@@ -30,28 +30,28 @@ export interface PromqlRun {
 /** Measured rounds of each question; some more fill caches of files. */
 const rounds = 15;
 const trialRounds = 2;
-/**
- * Rounds of all questions before the first is measured: the first hundreds of requests of a new
- * process take several times as long, since its just-in-time compiler has not seen them.
- */
-const firstRounds = 100;
-/** Questions that each system has answered before. */
-export const askedBefore = (questions: number) => firstRounds * questions;
+export interface PromqlMeasurement {
+  readonly kinds: readonly PromqlQuestionKind[];
+  /**
+   * Seconds for which each question is asked by turns before it is measured: the just-in-time
+   * compiler of a service that has run for a while has seen it some thousand times.
+   */
+  readonly warmUpSeconds: number;
+  readonly say: (phase: string) => void;
+}
 
 export async function measurePromql(
   systems: readonly SamplesPeer[],
-  kinds: readonly PromqlQuestionKind[],
-  say: (phase: string) => void,
+  { kinds, warmUpSeconds, say }: PromqlMeasurement,
 ): Promise<PromqlRun> {
   const clients = systems.map(({ ca }) => createHttpClient(ca));
   const cpu = ({ pids }: SamplesPeer) => pids().reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const before = systems.map(cpu);
   const questions: PromqlFigures[] = [];
   try {
-    say('first requests');
-    await askFirst(systems, clients, kinds);
     for (const kind of kinds) {
       say(kind.name);
+      await warmUp(systems, clients, { kind, warmUpSeconds });
       questions.push(await measureQuestion(systems, clients, kind));
     }
   } finally {
@@ -60,16 +60,15 @@ export async function measurePromql(
   return { questions, cpuSeconds: systems.map((system, at) => cpu(system) - before[at]!) };
 }
 
-async function askFirst(
+async function warmUp(
   systems: readonly SamplesPeer[],
   clients: readonly HttpClient[],
-  kinds: readonly PromqlQuestionKind[],
+  { kind, warmUpSeconds }: { kind: PromqlQuestionKind; warmUpSeconds: number },
 ): Promise<void> {
-  for (let round = 0; round < firstRounds; round++) {
-    for (const { of } of kinds) {
-      for (const [at, system] of systems.entries()) {
-        await ask(clients[at]!, system, of(round % trialRounds));
-      }
+  const untilMs = performance.now() + warmUpSeconds * 1000;
+  for (let round = 0; performance.now() < untilMs; round++) {
+    for (const [at, system] of systems.entries()) {
+      await ask(clients[at]!, system, kind.of(round % trialRounds));
     }
   }
 }

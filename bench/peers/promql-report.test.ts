@@ -39,6 +39,7 @@ test('shows losses as losses, and answers that differ', () => {
     when: 'w',
     series: 10,
     rounds: 20,
+    warmUpSeconds: 5,
     systems: [system('Weir'), system('One'), system('Two')],
     cpuSeconds: [1, 2, 3],
     questions: [

@@ -1,5 +1,5 @@
 /** Answers to PromQL of several systems side by side as Markdown. Pure. */
-import { askedBefore, type PromqlFigures } from './measure-promql.ts';
+import type { PromqlFigures } from './measure-promql.ts';
 import type { SamplesPeer } from './measure-samples.ts';
 import { table } from '../report.ts';
 import { headingOf, millis, toVerdict, whole } from './report.ts';
@@ -11,6 +11,7 @@ export interface PromqlReport {
   readonly series: number;
   /** Samples of each series. */
   readonly rounds: number;
+  readonly warmUpSeconds: number;
   /** Weir first. */
   readonly systems: readonly Pick<SamplesPeer, 'name' | 'version' | 'flags'>[];
   readonly questions: readonly PromqlFigures[];
@@ -18,7 +19,8 @@ export interface PromqlReport {
 }
 
 export function promqlMarkdown(run: PromqlReport): string {
-  const { command, machine, when, series, rounds, systems, questions, cpuSeconds } = run;
+  const { command, machine, when, series, rounds, warmUpSeconds } = run;
+  const { systems, questions, cpuSeconds } = run;
   const [weir, ...peers] = systems;
   const rows = questions.map(({ question, systems: [own, ...others] }) => [
     question,
@@ -37,8 +39,8 @@ export function promqlMarkdown(run: PromqlReport): string {
     '',
     `\`${command}\` on ${machine}, ${when}.`,
     `${whole(series)} series with ${whole(rounds)} samples each, 15 s apart, loaded in the same ` +
-      'order; every question by turns, 15 rounds with other series or times, after ' +
-      `${whole(askedBefore(questions.length))} questions to each system.`,
+      'order; every question by turns, 15 rounds with other series or times, after it was asked ' +
+      `for ${warmUpSeconds} s.`,
     '',
     ...systems.map(({ name, version, flags }, at) => {
       const cpu = `CPU time while asked: ${cpuSeconds[at]!.toFixed(1)} s`;

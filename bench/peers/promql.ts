@@ -73,17 +73,19 @@ export async function benchPromql(options: PromqlBenchOptions): Promise<void> {
         if (!(await settled(storeDir))) say(`${name} has not settled`);
       }
     }
-    const { questions, cpuSeconds } = await measurePromql(
-      systems,
-      listPromqlQuestions(loads[0]!),
+    const warmUpSeconds = isQuick ? 0.2 : 5;
+    const { questions, cpuSeconds } = await measurePromql(systems, {
+      kinds: listPromqlQuestions(loads[0]!),
+      warmUpSeconds,
       say,
-    );
+    });
     const flags = `--corpus promql --seed ${seed}${isQuick ? ' --quick' : ''}`;
     const markdown = promqlMarkdown({
       command: `npm run bench -- --peers ${flags}`,
       machine: describeMachine(),
       when: new Date().toISOString().slice(0, 10),
       ...shape,
+      warmUpSeconds,
       systems,
       questions,
       cpuSeconds,
