@@ -61,7 +61,13 @@ test('datagrams: plain, in gzip, in parts', async () => {
     const head = Buffer.from([0x1e, 0x0f, 1, 2, 3, 4, 5, 6, 7, 8, number, 2]);
     return Buffer.concat([head, number === 0 ? whole.subarray(0, 50) : whole.subarray(50)]);
   });
+  const odd = [
+    [1, 2],
+    [5, 6],
+  ].map((place) => Buffer.from([0x1e, 0x0f, 9, 9, 9, 9, 9, 9, 9, 9, ...place, 0x7b]));
   const datagrams = [
+    // Parts of one id with two counts.
+    ...odd,
     Buffer.from(gelf('in a datagram, plain')),
     gzipSync(gelf('in a datagram of gzip')),
     parts[1]!,

@@ -67,3 +67,30 @@ test('datagrams: plain, compressed, and in chunks of any order', () => {
   add(chunk(9999, 0, 3, 'x'.repeat(101)));
   assert.equal(add(chunk(9999, 1, 3, 'x')), undefined, 'more bytes than a message may have');
 });
+
+test('parts of one id that disagree about their count are different messages', () => {
+  const datagrams = new GelfDatagrams(
+    100,
+    () => 0,
+    () => {},
+  );
+  const add = (bytes: Buffer) => datagrams.add(bytes, 'a')?.toString();
+  assert.equal(add(chunk(1, 1, 2, 'b')), undefined);
+  assert.equal(add(chunk(1, 5, 6, 'x')), undefined);
+  assert.equal(add(chunk(1, 0, 2, 'a')), 'ab');
+});
+
+test('unfinished messages take bounded memory: the oldest are dropped first', () => {
+  const mebibyte = 1024 * 1024;
+  let incomplete = 0;
+  const datagrams = new GelfDatagrams(
+    2 * mebibyte,
+    () => 0,
+    () => (incomplete += 1),
+  );
+  const part = Buffer.alloc(mebibyte, 'x');
+  for (let id = 0; id < 100; id += 1) datagrams.add(chunk(id, 0, 2, part), 'a');
+  assert.ok(incomplete >= 100 - 34, `${incomplete} were dropped`);
+  assert.equal(datagrams.add(chunk(0, 1, 2, 'x'), 'a'), undefined);
+  assert.equal(datagrams.add(chunk(99, 1, 2, 'x'), 'a')?.length, mebibyte + 1);
+});

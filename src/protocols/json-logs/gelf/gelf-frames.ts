@@ -1,8 +1,6 @@
 /** GELF without HTTP: datagrams that may be parts of a message. */
 import { gunzipSync, inflateSync } from 'node:zlib';
 
-const nothing = Buffer.alloc(0);
-
 const newline = Buffer.from('\n');
 
 /** Messages one after another. */
@@ -17,9 +15,10 @@ const maxChunks = 128;
 /** As in Graylog. */
 const maxAgeMs = 5000;
 const maxPending = 1000;
+const maxPendingBytes = 32 * 1024 * 1024;
 
 interface Pending {
-  readonly chunks: (Buffer | undefined)[];
+  readonly chunks: Buffer[];
   readonly sinceMs: number;
   missing: number;
   bytes: number;
@@ -31,6 +30,7 @@ export class GelfDatagrams {
   readonly #nowMs: () => number;
   /** In order of arrival. */
   readonly #pending = new Map<string, Pending>();
+  #pendingBytes = 0;
   readonly #onIncomplete: () => void;
 
   /** @param onIncomplete is called for a message of which the rest did not arrive */
@@ -51,7 +51,8 @@ export class GelfDatagrams {
     const [number, count] = [datagram[10]!, datagram[11]!];
     if (count > maxChunks || number >= count) return undefined;
     this.#forget();
-    const key = `${sender} ${datagram.toString('hex', 2, 10)}`;
+    // With the count: a part with another one belongs to another message.
+    const key = `${sender} ${datagram.toString('hex', 2, 10)} ${count}`;
     const known = this.#pending.get(key);
     const one = known ?? { chunks: [], sinceMs: this.#nowMs(), missing: count, bytes: 0 };
     this.#pending.set(key, one);
@@ -59,21 +60,28 @@ export class GelfDatagrams {
     const content = datagram.subarray(chunkHeadBytes);
     one.chunks[number] = content;
     one.bytes += content.length;
+    this.#pendingBytes += content.length;
     one.missing -= 1;
     if (one.missing > 0 && one.bytes <= this.#maxBytes) return undefined;
-    this.#pending.delete(key);
-    if (one.missing === 0) return Buffer.concat(one.chunks.map((chunk) => chunk ?? nothing));
+    this.#remove(key, one);
+    if (one.missing === 0) return Buffer.concat(one.chunks);
     this.#onIncomplete();
     return undefined;
   }
 
   #forget(): void {
     const oldestMs = this.#nowMs() - maxAgeMs;
-    for (const [key, { sinceMs }] of this.#pending) {
-      if (sinceMs > oldestMs && this.#pending.size < maxPending) return;
-      this.#pending.delete(key);
+    for (const [key, one] of this.#pending) {
+      const hasRoom = this.#pending.size < maxPending && this.#pendingBytes <= maxPendingBytes;
+      if (hasRoom && one.sinceMs > oldestMs) return;
+      this.#remove(key, one);
       this.#onIncomplete();
     }
+  }
+
+  #remove(key: string, { bytes }: Pending): void {
+    this.#pending.delete(key);
+    this.#pendingBytes -= bytes;
   }
 }
 
