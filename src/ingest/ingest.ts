@@ -155,14 +155,15 @@ function createIngestPipeline(parts: IngestParts): Pipeline {
     const nowMs = now();
     const claim = series.claim(receiver, nowMs);
     const { limits } = protocol;
-    const context = { limits, nowMs, series: claim, target };
+    const coverHeap = (heapBytes: number) => admitted.memory.coverHeap(heapBytes);
+    const context = { limits, nowMs, series: claim, target, coverHeap };
     const decoded = await protocol.decode(message, format, context);
     coverRows(admitted, message, decoded);
     // What the transform drops is accepted: its sender must not send it again.
     const reply = protocol.reply(decoded, format, target);
     const decodedBytes = message.length + decoded.payload.length;
     const batch = await transform(decoded, receiver.transform, (bytes) =>
-      admitted.memory.coverHeap(decodedBytes + bytes),
+      coverHeap(decodedBytes + bytes),
     );
     const record = idempotency && { ...idempotency, answer: encodeReply(reply) };
     const { rateLimit, first } = await append(parts, batch, {

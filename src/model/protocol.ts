@@ -63,6 +63,11 @@ export interface DecodeContext {
   readonly series: SeriesView;
   /** Absent on gRPC. */
   readonly target?: RequestTarget | undefined;
+  /**
+   * Counts the heap of the request where it exceeds `heapBytesPerBodyByte`; absent = no limit.
+   * @throws AppError `unavailable`
+   */
+  readonly coverHeap?: (bytes: number) => void;
 }
 
 /** A success answer. */

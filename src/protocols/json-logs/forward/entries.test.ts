@@ -4,6 +4,7 @@ import { suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { encode as pack, ExtData } from '@msgpack/msgpack';
 import { configSchema } from '../../../config/schema.ts';
+import { AppError } from '../../../model/errors.ts';
 import { blankSeriesView } from '../../../../test/harness/blank-series-view.ts';
 import { readLogRows } from '../../../../test/protocols/read-log-rows.ts';
 import { chunkOf } from './entries.ts';
@@ -201,6 +202,20 @@ test('entries of several messages share the limit of what is inflated', async ()
   const message = encode(['app', entries, { compressed: 'gzip' }]);
   assert.equal((await rowsOf(message)).length, 1);
   await assert.rejects(rowsOf(Buffer.concat([message, message])), { code: 'too_large' });
+});
+
+test('what is inflated counts against the memory in flight, before it is decoded', async () => {
+  const entries = encode([0, { message: 'x'.repeat(6000) }]);
+  const message = encode(['app', gzipSync(entries), { compressed: 'gzip' }]);
+  const full = new AppError('unavailable', 'no memory');
+  const covered: number[] = [];
+  const coverHeap = (bytes: number) => {
+    covered.push(bytes);
+    throw full;
+  };
+  const decode = async () => forward.decode(message, wire, { ...context, coverHeap });
+  await assert.rejects(decode, full);
+  assert.ok(covered.length === 1 && covered[0]! > 3 * entries.length, covered.join());
 });
 
 /** A record with one field, in the message mode. */

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { AppError } from '../../../model/errors.ts';
-import type { DecodeLimits } from '../../../model/protocol.ts';
+import type { DecodeContext, DecodeLimits } from '../../../model/protocol.ts';
 import type { OpenEvents } from '../decode-events.ts';
 import { EventBatch } from '../event-batch.ts';
 import type { EventSlots } from '../event-fields.ts';
@@ -65,7 +65,11 @@ export interface ForwardBody {
   readonly body: Buffer;
   /** Of the compressed entries of all messages together: their rows are held until the end. */
   readonly maxInflatedBytes: number;
+  readonly coverHeap: DecodeContext['coverHeap'];
 }
+
+/** Inflated entries, their copy in `RecordSlots`, their rows, and the copy of these. */
+const heapBytesPerInflatedByte = 4;
 
 export const openMessages: OpenEvents<ForwardBody> = (forward, workspace, limits) => {
   const records = new RecordSlots(forward.body, workspace.slots, limits.maxDepth);
@@ -87,7 +91,10 @@ class Entries {
     this.#limits = limits;
   }
 
-  *each({ body, maxInflatedBytes }: ForwardBody, records: RecordSlots): Generator<number> {
+  *each(
+    { body, maxInflatedBytes, coverHeap }: ForwardBody,
+    records: RecordSlots,
+  ): Generator<number> {
     const head = this.#head;
     let inflatedBytes = 0;
     for (let at = 0; at < body.length; at = skipValue(body, at, head)) {
@@ -105,6 +112,7 @@ class Entries {
           const entries = inflate(body.subarray(packed.at, end), coding, maxInflatedBytes);
           inflatedBytes += entries.length;
           if (inflatedBytes > maxInflatedBytes) throw tooLarge(maxInflatedBytes);
+          coverHeap?.(body.length + heapBytesPerInflatedByte * inflatedBytes);
           const inflated = new RecordSlots(entries, this.#slots, this.#limits.maxDepth);
           this.#batch.continueIn(inflated.bytes);
           yield* this.#entries(inflated, entries, { ...packed, at: 0 });

@@ -21,7 +21,8 @@ export function createForward(config: Config): Protocol {
     maxBodyBytes: maxMessageBytes,
     limits: { ...shared.limits, maxEvents },
     heapBytesPerBodyByte,
-    decode: (body, _format, { limits }) => decode({ body, maxInflatedBytes }, limits),
+    decode: (body, _format, { limits, coverHeap }) =>
+      decode({ body, maxInflatedBytes, coverHeap }, limits),
     reply: () => ({ status: 204, contentType: undefined, body: '' }),
   };
 }
