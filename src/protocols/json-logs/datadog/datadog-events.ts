@@ -1,7 +1,7 @@
 /** Logs in the form of Datadog (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
 import { comma, quote, scanString, skipValue } from '../../../codec/json-scanner.ts';
 import { createKeyTable, findKey } from '../../../codec/key-table.ts';
-import { maxLabelBytes, tooManyLabelBytes } from '../event-batch.ts';
+import { maxLabelBytes } from '../event-batch.ts';
 import { type EventSlots, field, slotKind } from '../event-fields.ts';
 import { EventReader, type OpenReader, tolerantEvents } from '../event-reader.ts';
 import { type TakeMember, walkMembers } from '../json-walk.ts';
@@ -69,7 +69,10 @@ export const openDatadogLogs: OpenReader = (bytes, slots, maxDepth) => {
 function readTags(bytes: Buffer, at: number, slots: EventSlots): void {
   const scanned = scanString(bytes, at + 1);
   const end = scanned < 0 ? ~scanned : scanned;
-  if (end - at > maxLabelBytes) throw tooManyLabelBytes();
+  if (end - at > maxLabelBytes) {
+    slots.fault = `ddtags of over ${maxLabelBytes} bytes`;
+    return;
+  }
   const isDone = scanned >= 0 && readVerbatimTags(bytes, { start: at + 1, end }, slots);
   if (!isDone) giveTags(JSON.parse(bytes.toString('utf8', at, end + 1)) as string, slots);
 }

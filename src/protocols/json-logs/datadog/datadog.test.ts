@@ -141,7 +141,7 @@ suite('refuses', () => {
     ['[{"message":"x"} {}]', /',' or '\]'/],
     ['[{"message":"x"}] x', /the end of the body/],
     ['[{"message":"x"', /ends at byte/],
-    [`[{"message":"x","ddtags":"${'a,'.repeat(40_000)}"}]`, /labels of over 65536 bytes/],
+    [`[{"message":"x","ddtags":"${'a,'.repeat(40_000)}"}]`, /ddtags of over 65536 bytes/],
     [`[{"message":"x","ddtags":"${tags(5_000)}"}]`, /more than \d+ labels/],
   ];
   for (const [body, message] of bodies) {
@@ -173,13 +173,18 @@ test('a record of Fluent Bit without a message is its own message', async () => 
   assert.equal(rows[0]?.severityText, 'ERROR');
 });
 
-test('an invalid log is named while the others are stored', async () => {
-  const batch = await decode(`[{"message":"x"},{"message":"x","ddtags":"${tags(1_001)}"}]`);
-  assert.equal(batch.rows, 1);
-  const { status, body } = datadog.reply(batch, format);
-  assert.equal(status, 202);
-  const detail = 'cannot store 1 of 2 logs (1 more than 1000 labels), the other 1 are stored';
-  assert.deepEqual(JSON.parse(String(body)), {
-    errors: [{ status: '400', title: 'Bad Request', detail }],
+for (const [ddtags, reason] of [
+  [tags(1_001), 'more than 1000 labels'],
+  ['a,'.repeat(40_000), 'ddtags of over 65536 bytes'],
+] as const) {
+  test(`a log with ${reason} is named while the others are stored`, async () => {
+    const batch = await decode(`[{"message":"x"},{"message":"x","ddtags":"${ddtags}"}]`);
+    assert.equal(batch.rows, 1);
+    const { status, body } = datadog.reply(batch, format);
+    assert.equal(status, 202);
+    const detail = `cannot store 1 of 2 logs (1 ${reason}), the other 1 are stored`;
+    assert.deepEqual(JSON.parse(String(body)), {
+      errors: [{ status: '400', title: 'Bad Request', detail }],
+    });
   });
-});
+}
