@@ -225,19 +225,12 @@ const maxKeptSamples = 128 * 1024;
 const normalNan = 0x7ff8_0000_0000_0001n;
 
 function writeId(rows: RowWriter, ids: Uint32Array, at: number): void {
-  for (let word = at; word < at + 4; word += 1) writeUint32(rows, ids[word]!);
+  for (let word = at; word < at + 4; word += 1) rows.uint32(ids[word]!);
 }
 
 function writeTime(rows: RowWriter, { low, high }: Time): void {
-  writeUint32(rows, low);
-  writeUint32(rows, high);
-}
-
-function writeUint32(rows: RowWriter, value: number): void {
-  rows.byte(value & 255);
-  rows.byte((value >>> 8) & 255);
-  rows.byte((value >>> 16) & 255);
-  rows.byte(value >>> 24);
+  rows.uint32(low);
+  rows.uint32(high);
 }
 
 function encodeVarint(value: number): Uint8Array {

@@ -42,17 +42,25 @@ export class RowWriter {
     this.#buffer[this.#length++] = value;
   }
 
+  /** Little-endian. */
+  uint32(value: number): void {
+    this.#buffer[this.#length++] = value;
+    this.#buffer[this.#length++] = value >>> 8;
+    this.#buffer[this.#length++] = value >>> 16;
+    this.#buffer[this.#length++] = value >>> 24;
+  }
+
   /** An Int64 of Unix ns; undefined is written as -1. */
   time(time: EventTime | undefined): void {
     if (time === undefined) {
-      this.#uint32(0xffff_ffff);
-      this.#uint32(0xffff_ffff);
+      this.uint32(0xffff_ffff);
+      this.uint32(0xffff_ffff);
       return;
     }
     const low = (time.millis % twoTo32) * 1_000_000 + time.nanos;
     const high = Math.floor(time.millis / twoTo32) * 1_000_000 + Math.floor(low / twoTo32);
-    this.#uint32(low >>> 0);
-    this.#uint32(high);
+    this.uint32(low >>> 0);
+    this.uint32(high);
   }
 
   /** A String from a range of another buffer. */
@@ -110,12 +118,5 @@ export class RowWriter {
     if (this.#buffer.length <= maxKeptBytes) return;
     freeMemory([ownMemory(this.#buffer)]);
     this.#buffer = Buffer.allocUnsafeSlow(initialBytes);
-  }
-
-  #uint32(value: number): void {
-    this.#buffer[this.#length++] = value;
-    this.#buffer[this.#length++] = value >>> 8;
-    this.#buffer[this.#length++] = value >>> 16;
-    this.#buffer[this.#length++] = value >>> 24;
   }
 }

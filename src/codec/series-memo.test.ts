@@ -23,10 +23,9 @@ function toLabelsOf(number: number): Label[] {
 function lookUp(memo: SeriesMemo, raw: Buffer, toNew: () => Series) {
   const next = memo.next(toView(raw), 0, raw.length);
   if (next >= 0 && memo.rawBytesOf(next) === raw.length) return { number: next, isNew: false };
-  const hash = memo.hash(raw, 0, raw.length);
-  const found = memo.find(raw, 0, raw.length, hash);
+  const found = memo.find(raw, 0, raw.length);
   if (found >= 0) return { number: found, isNew: false };
-  return { number: memo.add(raw, 0, raw.length, hash, toNew()), isNew: true };
+  return { number: memo.add(raw, 0, raw.length, toNew()), isNew: true };
 }
 
 function toView(raw: Buffer): DataView {

@@ -46,6 +46,8 @@ export class SeriesMemo {
   #series = 0;
   #bytes = 0;
   #last = nothing;
+  /** Of the last `find`. */
+  #lastHash = 0;
 
   constructor(options: SeriesMemoOptions) {
     this.#options = options;
@@ -104,8 +106,10 @@ export class SeriesMemo {
     return (hash ^ (hash >>> 16)) >>> 0;
   }
 
-  /** @param hash of the same bytes @returns the series, or -1 if it is unknown */
-  find(source: Buffer, start: number, end: number, hash: number): number {
+  /** @returns the series, or -1 if it is unknown */
+  find(source: Buffer, start: number, end: number): number {
+    const hash = this.hash(source, start, end);
+    this.#lastHash = hash;
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let probe = 0; probe < maxProbes; probe += 1) {
@@ -121,10 +125,10 @@ export class SeriesMemo {
   }
 
   /**
-   * Numbers of series are valid until `trim`.
+   * Adds the bytes that the last `find` did not find. Numbers of series are valid until `trim`.
    * @returns the number for `ids` and `labelsOf`
    */
-  add(source: Buffer, start: number, end: number, hash: number, { id, labels }: Series): number {
+  add(source: Buffer, start: number, end: number, { id, labels }: Series): number {
     const series = this.#series++;
     if (this.ids.length < 4 * this.#series) this.#growSeries();
     this.ids.set(id, 4 * series);
@@ -133,7 +137,7 @@ export class SeriesMemo {
     const chunk = this.#chunks.length - 1;
     source.copy(this.#chunks[chunk]!, at, start, end);
     this.#chunks[chunk]!.set(labels, at + rawBytes);
-    const entry = [hash, chunk, at, rawBytes, labels.length, nothing, 0, 0];
+    const entry = [this.#lastHash, chunk, at, rawBytes, labels.length, nothing, 0, 0];
     this.#entries.set(entry, series * fieldsPerSeries);
     this.#follow(series);
     if (this.#slots.length < 2 * this.#series) this.#rehash();

@@ -1,5 +1,5 @@
 /**
- * Writes the records of one series, preceded by its labels if these are not stored for the day yet.
+ * Writes the records of a series, preceded by its labels if these are not stored for the day yet.
  * A series may exceed the account's limit on one day and not on another.
  */
 import { AppError } from '../model/errors.ts';
@@ -17,7 +17,7 @@ interface SeriesRowsParts {
   readonly writer: MetricWriter;
   readonly view: SeriesView;
   readonly memo: SeriesMemo;
-  /** Limit for one request. */
+  /** Limit on the labels of one request. */
   readonly maxLabelBytes: number;
 }
 
@@ -101,6 +101,13 @@ export class SeriesRows {
       this.#writer.sampleBits(this.#ids, this.#at, time, low, high);
     }
     return refused;
+  }
+
+  /** A NaN becomes the canonical NaN of Prometheus. @returns false if rejected */
+  number(time: Time, value: number): boolean {
+    if (!this.#admit(time)) return false;
+    this.#writer.sample(this.#ids, this.#at, time, value);
+    return true;
   }
 
   /** @param bits a little-endian double, kept as it is. @returns false if rejected */

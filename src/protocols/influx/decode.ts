@@ -1,15 +1,14 @@
 /** Decodes InfluxDB's line protocol to `metrics/1`: each field of a line is a sample. */
 import { isUtf8 } from 'node:buffer';
-import { toDay } from '../../codec/metric-rows.ts';
 import { MetricWriter } from '../../codec/metric-writer.ts';
 import { addCount, Rejections } from '../../codec/rejections.ts';
 import { type LabelLimits, toCanonicalLabels, toSeries } from '../../codec/series-labels.ts';
 import { SeriesMemo } from '../../codec/series-memo.ts';
+import { SeriesRows } from '../../codec/series-rows.ts';
 import { createSlicedDecoder, type Slices } from '../../codec/sliced-decoder.ts';
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
-import { seriesState } from '../../model/series-view.ts';
 import {
   createTimeReader,
   findEnd,
@@ -82,6 +81,7 @@ class InfluxDecoding {
   readonly #readTime: (text: string) => number | undefined;
   readonly #rejections: Rejections;
   readonly #warnings = new Map<string, number>();
+  readonly #rows: SeriesRows;
   /** Database, series and field: the key of a series in the memo. */
   readonly #key: Buffer;
   readonly #databaseBytes: number;
@@ -108,6 +108,7 @@ class InfluxDecoding {
     this.#readTime = readTime;
     this.#database = (query?.get('db') ?? '').slice(0, maxFieldBytes);
     this.#rejections = new Rejections(context.limits.maxRejections);
+    this.#rows = new SeriesRows({ ...parts, view: context.series });
     const database = Buffer.from(`${this.#database}\n`);
     this.#databaseBytes = database.length;
     this.#key = Buffer.allocUnsafe(database.length + maxSeriesBytes + 1 + maxFieldBytes);
@@ -170,13 +171,10 @@ class InfluxDecoding {
     this.#time.high = high | 0;
     this.#time.low = (millis - high * twoTo32) >>> 0;
     bytes.copy(this.#key, this.#databaseBytes, start, seriesEnd);
-    return this.#readFields(seriesEnd + 1, fieldsEnd, {
-      series: bytes.subarray(start, seriesEnd),
-      day: toDay(millis),
-    });
+    return this.#readFields(seriesEnd + 1, fieldsEnd, bytes.subarray(start, seriesEnd));
   }
 
-  #readFields(start: number, end: number, point: { series: Buffer; day: number }): string {
+  #readFields(start: number, end: number, series: Buffer): string {
     const bytes = this.#body;
     // All values are read before one is written: a line is stored as a whole.
     const fields: { start: number; end: number; value: number }[] = [];
@@ -197,7 +195,7 @@ class InfluxDecoding {
     if (texts > 0) addCount(this.#warnings, ignoredText, texts);
     this.#samples += fields.length;
     for (const field of fields) {
-      const reason = this.#writeSample(field, point);
+      const reason = this.#writeSample(field, series);
       if (reason === tooManySeries) this.#reject(reason);
       else if (reason !== '') return reason;
     }
@@ -207,33 +205,24 @@ class InfluxDecoding {
   /** The name of the field is the range. @returns the reason to reject it, or '' */
   #writeSample(
     { start, end, value }: { start: number; end: number; value: number },
-    { series, day }: { series: Buffer; day: number },
+    series: Buffer,
   ): string {
-    const { memo, writer, labels: limits } = this.#parts;
+    const { memo, labels: limits } = this.#parts;
     const key = this.#key;
     let keyEnd = this.#databaseBytes + series.length;
     key[keyEnd++] = newline;
     keyEnd += this.#body.copy(key, keyEnd, start, end);
-    const hashed = memo.hash(key, 0, keyEnd);
-    let number = memo.find(key, 0, keyEnd, hashed);
+    let number = memo.find(key, 0, keyEnd);
     if (number < 0) {
       this.#sliceEnd -= newSeriesBytes;
       this.#addLabelBytes(series.length);
       const sent = toLabels(series, unescape(this.#body, start, end), this.#database);
       const labels = typeof sent === 'string' ? sent : toCanonicalLabels(sent, limits);
       if (typeof labels === 'string') return labels;
-      number = memo.add(key, 0, keyEnd, hashed, toSeries(labels));
+      number = memo.add(key, 0, keyEnd, toSeries(labels));
     }
-    const at = 4 * number;
-    const state = this.#context.series.look(memo.ids, at, day);
-    if (state === seriesState.refused) return tooManySeries;
-    if (state === seriesState.new) {
-      const labels = memo.labelsOf(number);
-      this.#addLabelBytes(labels.length);
-      writer.series(memo.ids, at, day, labels);
-    }
-    writer.sample(memo.ids, at, this.#time, value);
-    return '';
+    this.#rows.open(number);
+    return this.#rows.number(this.#time, value) ? '' : tooManySeries;
   }
 
   #addLabelBytes(bytes: number): void {

@@ -2,13 +2,12 @@
 import type { Batch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
 import { maxRowsPerBatch } from '../../model/log-id.ts';
-import { toDay } from '../../codec/metric-rows.ts';
 import type { MetricWriter } from '../../codec/metric-writer.ts';
 import { Rejections } from '../../codec/rejections.ts';
+import { SeriesRows } from '../../codec/series-rows.ts';
 import { sliceBytes, type Slices } from '../../codec/sliced-decoder.ts';
 import type { DecodeContext } from '../../model/protocol.ts';
 import type { LabelLimits } from '../../codec/series-labels.ts';
-import { seriesState } from '../../model/series-view.ts';
 import { readExemplar } from './read-exemplar.ts';
 import {
   closeBrace,
@@ -56,7 +55,7 @@ export class Exposition {
   readonly #numbers = new NumberScanner();
   readonly #now = new TimeScanner();
   readonly #ownTime = new TimeScanner();
-  readonly #today: number;
+  readonly #rows: SeriesRows;
   /** The current sample; reused for each line. */
   readonly #sample: Writable<Sample>;
   #at = 0;
@@ -65,7 +64,7 @@ export class Exposition {
   #isOver = false;
 
   constructor(bytes: Buffer, parts: ExpositionParts, context: DecodeContext) {
-    const { grammar, labels } = parts;
+    const { grammar, labels, writer, series: memo } = parts;
     this.#bytes = bytes;
     this.#parts = parts;
     this.#context = context;
@@ -73,7 +72,8 @@ export class Exposition {
     this.#seriesReader = new SeriesReader(bytes, grammar, labels);
     this.#metadataReader = new MetadataReader(bytes, grammar, labels);
     this.#now.set(context.nowMs);
-    this.#today = toDay(context.nowMs);
+    // Each series of a push is in its body with its labels, which bounds them.
+    this.#rows = new SeriesRows({ writer, memo, view: context.series, maxLabelBytes: Infinity });
     this.#sample = { series: toSeriesFacts([]), value: 0, time: this.#now };
   }
 
@@ -138,14 +138,14 @@ export class Exposition {
     if (number < 0) {
       const labels = this.#seriesReader.readSeries(start);
       end = this.#seriesReader.end;
-      number = series.add(bytes, { start, end }, labels);
+      number = series.addLabels(bytes, start, end, labels);
       this.#sliceEnd -= bytesPerNewSeries;
     }
     let at = this.#skipToValue(end);
     at = this.#readValue(at);
     if (bytes[at] === newline) {
       this.#sample.time = this.#now;
-      this.#writeSample(number, this.#today, start);
+      this.#writeSample(number, start);
       return at + 1;
     }
     return this.#readRest(at, number, start);
@@ -184,13 +184,13 @@ export class Exposition {
       at = readTime(bytes, next, this.#ownTime, grammar);
       next = this.#skipSeparator(at);
       this.#sample.time = this.#ownTime;
-      this.#writeSample(series, toDay(this.#ownTime.millis), lineStart);
+      this.#writeSample(series, lineStart);
     } else {
       this.#sample.time = this.#now;
-      this.#writeSample(series, this.#today, lineStart);
+      this.#writeSample(series, lineStart);
     }
     if (grammar.spacing === 'any') return expectLineEnd(bytes, next, grammar);
-    if (next > at && bytes[next] === hash) at = this.#readExemplar(next, series);
+    if (next > at && bytes[next] === hash) at = this.#readExemplar(next);
     return expectLineEnd(bytes, at, grammar);
   }
 
@@ -199,47 +199,41 @@ export class Exposition {
     return this.#bytes[at] === space ? at + 1 : at;
   }
 
-  #readExemplar(start: number, series: number): number {
-    const { rules, writer } = this.#parts;
-    this.#check(rules.exemplar(), start);
+  /** Of the series that is open. */
+  #readExemplar(start: number): number {
+    this.#check(this.#parts.rules.exemplar(), start);
     const { end, exemplar } = readExemplar(this.#bytes, start, {
       series: this.#seriesReader,
       grammar: this.#grammar,
       sampleTime: this.#sample.time,
     });
-    const { low, high } = exemplar.time;
-    this.#writeLabels(series, toDay(high * 2 ** 32 + low), start);
-    writer.exemplar(this.#parts.series.ids, 4 * series, exemplar);
+    if (!this.#rows.exemplar(exemplar)) throw this.#tooManySeries(start);
     return end;
   }
 
   /** Writes the current sample. @param series number @param start position of its line */
-  #writeSample(series: number, day: number, start: number): void {
-    const { series: cache, samples, rules, writer } = this.#parts;
-    const { limits } = this.#context;
-    const { ids } = cache;
-    const at = 4 * series;
+  #writeSample(series: number, start: number): void {
+    const { series: cache, samples, rules } = this.#parts;
+    const { maxEvents } = this.#context.limits;
     const sample = this.#sample;
-    if (samples.size >= limits.maxEvents) throw tooLarge(`${limits.maxEvents} samples`);
-    if (!samples.add(ids, at, sample.time)) {
+    if (samples.size >= maxEvents) throw tooLarge(`${maxEvents} samples`);
+    if (!samples.add(cache.ids, 4 * series, sample.time)) {
       refuseAt(this.#bytes, start, 'a second sample of this series at the same time');
     }
     sample.series = cache.factsOf(series);
     this.#check(rules.take(sample), start);
-    this.#writeLabels(series, day, start);
-    writer.sample(ids, at, sample.time, sample.value);
+    this.#rows.open(series);
+    if (!this.#rows.number(sample.time, sample.value)) throw this.#tooManySeries(start);
   }
 
-  /** Writes the labels of a series if they are not stored for this day yet. */
-  #writeLabels(series: number, day: number, start: number): void {
-    const { series: cache, writer } = this.#parts;
-    const { series: view } = this.#context;
-    const at = 4 * series;
-    const state = view.look(cache.ids, at, day);
-    if (state === seriesState.new) writer.series(cache.ids, at, day, cache.labelsOf(series));
-    else if (state === seriesState.refused) {
-      throw tooManySeries(view.maxSeries, describePlace(this.#bytes, start));
-    }
+  #tooManySeries(at: number): AppError {
+    const { maxSeries } = this.#context.series;
+    const place = describePlace(this.#bytes, at);
+    return new AppError(
+      'quota_exceeded',
+      `cannot accept the metrics: ${place}: one series more than the ${maxSeries} that the ` +
+        'account may have a day: send fewer different labels, or raise metrics.maxSeriesPerAccount',
+    );
   }
 
   #check(fault: Fault, at: number): void {
@@ -251,13 +245,5 @@ function tooLarge(limit: string): AppError {
   return new AppError(
     'too_large',
     `cannot accept more than ${limit} in one push: split it, or raise ingest.promTextMaxSamples`,
-  );
-}
-
-function tooManySeries(maxSeries: number, place: string): AppError {
-  return new AppError(
-    'quota_exceeded',
-    `cannot accept the metrics: ${place}: one series more than the ${maxSeries} that the account ` +
-      'may have a day: send fewer different labels, or raise metrics.maxSeriesPerAccount',
   );
 }

@@ -8,26 +8,17 @@ import { NumberScanner } from './numbers.ts';
 const maxSeries = 200_000;
 const maxBytes = 48 * 1024 * 1024;
 
-export class SeriesCache {
-  readonly #memo = new SeriesMemo({ maxBytes, maxSeries });
+export class SeriesCache extends SeriesMemo {
   /** By number in the memo. */
   #facts: SeriesFacts[] = [];
 
-  /** Words of ids; the id of a series begins at four times its number. */
-  get ids(): Uint32Array {
-    return this.#memo.ids;
+  constructor() {
+    super({ maxBytes, maxSeries });
   }
 
-  /** @returns the number of the series, valid until `trim`; -1 = unknown */
-  find(bytes: Buffer, start: number, end: number): number {
-    return this.#memo.find(bytes, start, end, this.#memo.hash(bytes, start, end));
-  }
-
-  /** @param labels in canonical form, parsed from the text at `place` */
-  add(bytes: Buffer, place: { start: number; end: number }, labels: readonly Label[]): number {
-    const { start, end } = place;
-    const hash = this.#memo.hash(bytes, start, end);
-    const series = this.#memo.add(bytes, start, end, hash, toSeries(labels));
+  /** Like `add`. @param labels in canonical form, parsed from the text in [start, end) */
+  addLabels(bytes: Buffer, start: number, end: number, labels: readonly Label[]): number {
+    const series = this.add(bytes, start, end, toSeries(labels));
     // The memo restarts its numbers when it is trimmed.
     if (series === 0) this.#facts = [];
     this.#facts[series] = toSeriesFacts(labels);
@@ -36,16 +27,6 @@ export class SeriesCache {
 
   factsOf(series: number): SeriesFacts {
     return this.#facts[series]!;
-  }
-
-  /** RowBinary `Map(String, String)`. */
-  labelsOf(series: number): Uint8Array {
-    return this.#memo.labelsOf(series);
-  }
-
-  /** Forgets all series if they exceed the limits. */
-  trim(): void {
-    this.#memo.trim();
   }
 }
 

@@ -197,14 +197,13 @@ export class WriteRequestDecoding {
       this.#rejections.add(this.#index, 'label value too long', records);
       return -1;
     }
-    const hash = memo.hash(source, start, end);
-    const found = memo.find(source, start, end, hash);
+    const found = memo.find(source, start, end);
     if (found >= 0) return found;
     this.#sliceEnd -= unknownSeriesCost;
     const labels = readSeriesLabels(source, start, end, limits);
     if (typeof labels !== 'string') {
       memo.trim();
-      return memo.add(source, start, end, hash, toSeries(labels));
+      return memo.add(source, start, end, toSeries(labels));
     }
     const isFirst = this.#rejections.count === 0;
     const example = isFirst ? describeLabels(source, start, end) : '';

@@ -57,8 +57,11 @@ export class PointRows {
   readonly #parts: PointRowsParts;
   readonly #context: DecodeContext;
   readonly #rows: SeriesRows;
+  /** The sum of a native histogram. */
   readonly #bits = Buffer.alloc(8);
   readonly #builder = new MessageBuilder(histogramBytes);
+  /** Number of the series in the memo. */
+  #number = 0;
 
   constructor(parts: PointRowsParts, context: DecodeContext) {
     const { writer, series, maxLabelBytes } = parts;
@@ -92,8 +95,7 @@ export class PointRows {
 
   /** A sample of a gauge or counter that is no part of a point, as of `target_info`. */
   writeOne(timeMs: number): Fault | undefined {
-    this.#setBits(1);
-    return this.#writeBits(members.value, 0, toTime(timeMs));
+    return this.#open(members.value, 0) ?? this.#write(toTime(timeMs), 1);
   }
 
   #writeNumber(
@@ -136,7 +138,7 @@ export class PointRows {
       return refused ?? this.#writeExemplars(own);
     };
     // First the bucket of all labels that any has: if it can be stored, so can the others.
-    let refused = this.#check(members.bucket, Number.POSITIVE_INFINITY);
+    let refused = this.#open(members.bucket, Number.POSITIVE_INFINITY);
     refused ??= this.#sample(members.count, 0, { point, metric, value: count });
     if (point.hasSum) {
       refused ??= this.#sample(members.sum, 0, { point, metric, value: point.sum });
@@ -156,17 +158,11 @@ export class PointRows {
   ): Fault | undefined {
     const bad = point.isStale ? '' : faultOf(point);
     if (bad !== '') return fault('bad histogram', bad);
-    const number = this.#parts.series.find(members.value);
-    if (typeof number === 'string') return fault(number);
-    this.#rows.open(number);
+    const unknown = this.#open(members.value, 0);
+    if (unknown !== undefined) return unknown;
     let histogram = new NativeHistogram();
     if (metric.isDelta && !point.isStale) {
-      const { kind, total } = this.#takeTurn(
-        this.#parts.totals.histograms,
-        number,
-        point,
-        () => histogram,
-      );
+      const { kind, total } = this.#takeTurn(this.#parts.totals.histograms, point, () => histogram);
       if (kind === 'late') return late(point);
       if (kind === 'first' && !this.#writeZero(point, new NativeHistogram())) {
         return this.#overLimit();
@@ -176,17 +172,21 @@ export class PointRows {
     } else {
       histogram.add(point);
     }
-    this.#setBits(histogram.sum);
+    if (Number.isNaN(histogram.sum)) nanBits.copy(this.#bits);
+    else this.#bits.writeDoubleLE(histogram.sum);
     const bits = point.isStale ? staleBits : this.#bits;
     const message = histogram.encode(this.#builder, point.timeMs, bits);
     if (!this.#rows.histogram(toTime(point.timeMs), message)) return this.#overLimit();
     return this.#writeExemplars(exemplars);
   }
 
-  /** Checks that a series can be stored, apart from the limit of series. */
-  #check(member: Member, bound: number): Fault | undefined {
+  /** Selects the series that is written. @returns why it cannot be stored */
+  #open(member: Member, bound: number): Fault | undefined {
     const number = this.#parts.series.find(member, bound);
-    return typeof number === 'string' ? fault(number) : undefined;
+    if (typeof number === 'string') return fault(number);
+    this.#rows.open(number);
+    this.#number = number;
+    return undefined;
   }
 
   /** Writes the value of a series, or its total. */
@@ -203,34 +203,24 @@ export class PointRows {
       readonly value: number;
     },
   ): Fault | undefined {
+    const unknown = this.#open(member, bound);
+    if (unknown !== undefined) return unknown;
     const time = toTime(point.timeMs);
-    if (point.isStale) return this.#writeBits(member, bound, time, staleBits);
-    if (!metric.isDelta) {
-      this.#setBits(value);
-      return this.#writeBits(member, bound, time);
-    }
-    const number = this.#parts.series.find(member, bound);
-    if (typeof number === 'string') return fault(number);
-    this.#rows.open(number);
+    if (point.isStale) return this.#rows.sample(time, staleBits) ? undefined : this.#overLimit();
+    if (!metric.isDelta) return this.#write(time, value);
     const { numbers } = this.#parts.totals;
-    const { kind, total } = this.#takeTurn(numbers, number, point, () => ({ value: 0 }));
+    const { kind, total } = this.#takeTurn(numbers, point, () => ({ value: 0 }));
     if (kind === 'late') return late(point);
     if (kind === 'first' && metric.isMonotonic && !this.#writeZero(point)) {
       return this.#overLimit();
     }
     if (kind !== 'repeated') total.value += value;
-    this.#setBits(total.value);
-    return this.#rows.sample(time, this.#bits) ? undefined : this.#overLimit();
+    return this.#write(time, total.value);
   }
 
-  #takeTurn<Total>(
-    totals: DeltaTotals<Total>,
-    number: number,
-    point: DataPoint,
-    createTotal: () => Total,
-  ) {
+  #takeTurn<Total>(totals: DeltaTotals<Total>, point: DataPoint, createTotal: () => Total) {
     const { streamId } = this.#context.series;
-    const key = deltaKey(streamId, this.#parts.series.memo.ids, 4 * number);
+    const key = deltaKey(streamId, this.#parts.series.memo.ids, 4 * this.#number);
     const turn = totals.turn(key, point, createTotal);
     if (turn.kind === 'overlapping') this.#parts.warnings.add(overlap);
     return turn;
@@ -244,20 +234,12 @@ export class PointRows {
     const zeroMs = startMs + 1;
     if (startMs === 0 || zeroMs >= timeMs) return true;
     const time = toTime(zeroMs);
-    if (zero === undefined) return this.#rows.sample(time, zeroBits);
+    if (zero === undefined) return this.#rows.number(time, 0);
     return this.#rows.histogram(time, zero.encode(this.#builder, zeroMs, zeroBits));
   }
 
-  #setBits(value: number): void {
-    if (Number.isNaN(value)) nanBits.copy(this.#bits);
-    else this.#bits.writeDoubleLE(value);
-  }
-
-  #writeBits(member: Member, bound: number, time: Time, bits = this.#bits): Fault | undefined {
-    const number = this.#parts.series.find(member, bound);
-    if (typeof number === 'string') return fault(number);
-    this.#rows.open(number);
-    return this.#rows.sample(time, bits) ? undefined : this.#overLimit();
+  #write(time: Time, value: number): Fault | undefined {
+    return this.#rows.number(time, value) ? undefined : this.#overLimit();
   }
 
   /** To the series written last. */

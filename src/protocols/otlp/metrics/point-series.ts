@@ -79,8 +79,7 @@ export class PointSeries {
     key[this.#pointEnd] = role;
     key.writeDoubleLE(value, this.#pointEnd + 1);
     const end = this.#pointEnd + memberBytes;
-    const hash = this.memo.hash(key, 0, end);
-    const found = this.memo.find(key, 0, end, hash);
+    const found = this.memo.find(key, 0, end);
     if (found >= 0) return found;
     this.#labels ??= this.#readLabels();
     if (typeof this.#labels === 'string') return this.#labels;
@@ -91,7 +90,7 @@ export class PointSeries {
     const labels = toCanonicalLabels(spellBounds([...others, ...own]), this.#limits);
     if (typeof labels === 'string') return labels;
     this.memo.trim();
-    return this.memo.add(key, 0, end, hash, toSeries(labels));
+    return this.memo.add(key, 0, end, toSeries(labels));
   }
 
   #reserve(bytes: number): void {
