@@ -46,6 +46,15 @@ export class Rejections {
   }
 }
 
+/** One text with the reasons first. @param records what the protocol calls them */
+export function describeRejections(batch: Batch, records: string): string {
+  const { rows, rejectedCount, rejectedByReason } = batch;
+  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
+  const stored = rows === 0 ? 'nothing was stored' : `the other ${rows} are stored`;
+  const all = rejectedCount + rows;
+  return `cannot store ${rejectedCount} of ${all} ${records} (${reasons}), ${stored}`;
+}
+
 export function addCount(counts: Map<string, number>, word: string, count = 1): void {
   counts.set(word, (counts.get(word) ?? 0) + count);
 }

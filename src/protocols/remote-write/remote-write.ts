@@ -17,7 +17,7 @@ import { type DecodingOptions, WriteRequestDecoding } from './decode.ts';
 import { RequestV2 } from './symbol-request.ts';
 import { TimeSeries } from './time-series.ts';
 import { z } from 'zod';
-import { decodeLimits } from '../../codec/rejections.ts';
+import { decodeLimits, describeRejections } from '../../codec/rejections.ts';
 import type { Config } from '../../config/schema.ts';
 
 /** The inflated body, its rows, and their copy while they are appended to the queue. */
@@ -84,7 +84,11 @@ export function createRemoteWrite({ ingest, metrics }: Config): [v1: Protocol, v
  */
 function reply(batch: Batch): Reply {
   if (batch.rejectedCount === 0) return { status: 204, contentType: undefined, body: '' };
-  return { status: 400, contentType: plainText, body: describeRejections(batch) };
+  const [first] = batch.rejected;
+  const example = first === undefined ? '' : `; time series ${first.index}: ${first.reason}`;
+  // One line: some senders log only 256 bytes of it.
+  const body = `${describeRejections(batch, 'records')}${example}\n`;
+  return { status: 400, contentType: plainText, body };
 }
 
 /** Senders take them as the sign of a receiver of version 2. */
@@ -95,16 +99,6 @@ function toWrittenHeaders({ written }: Batch): Readonly<Record<string, string>> 
     'x-prometheus-remote-write-histograms-written': String(histograms),
     'x-prometheus-remote-write-exemplars-written': String(exemplars),
   };
-}
-
-/** One line with the reasons first: some senders log only 256 bytes. */
-function describeRejections({ rows, rejected, rejectedCount, rejectedByReason }: Batch): string {
-  const reasons = [...rejectedByReason].map(([reason, count]) => `${count} ${reason}`).join(', ');
-  const stored = rows === 0 ? 'nothing was stored' : `the other ${rows} are stored`;
-  const all = `cannot store ${rejectedCount} of ${rejectedCount + rows} records (${reasons})`;
-  const [first] = rejected;
-  const example = first === undefined ? '' : `; time series ${first.index}: ${first.reason}`;
-  return `${all}, ${stored}${example}\n`;
 }
 
 const rejected: AnswerDescription = {

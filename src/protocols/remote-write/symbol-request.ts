@@ -152,10 +152,7 @@ export class RequestV2 {
         wire.skip(tag, end);
       }
     }
-    const bytes = series.finish();
-    this.#piece.reserve(bytes.length + maxTagBytes);
-    this.#piece.byte(v1Tag.series);
-    this.#piece.bytes(bytes, 0, bytes.length);
+    writeField(this.#piece, v1Tag.series, series.finish());
   }
 
   /** Packed or one by one. @returns whether the field has references */
@@ -208,9 +205,7 @@ export class RequestV2 {
   #copy(tag: number, end: number): void {
     const wire = this.#wire;
     const messageEnd = wire.lengthEnd(end);
-    this.#series.reserve(messageEnd - wire.at + maxTagBytes);
-    this.#series.byte(tag);
-    this.#series.bytes(this.#body, wire.at, messageEnd);
+    writeField(this.#series, tag, this.#body, [wire.at, messageEnd]);
     wire.at = messageEnd;
   }
 
@@ -234,9 +229,7 @@ export class RequestV2 {
     }
     this.#writeLabels(message, this.#references);
     const bytes = message.finish();
-    this.#series.reserve(bytes.length + maxTagBytes);
-    this.#series.byte(v1SeriesTag.exemplar);
-    this.#series.bytes(bytes, 0, bytes.length);
+    writeField(this.#series, v1SeriesTag.exemplar, bytes);
     return bytes.length;
   }
 
@@ -268,25 +261,14 @@ export class RequestV2 {
   ): void {
     const { maxLabelValueLength } = this.#options.labels;
     const message = this.#message;
-    message.reserve(family.length + maxTagBytes);
+    message.reserve(maxTagBytes);
     message.byte(v1MetadataTag.type);
     message.varint(type);
-    message.byte(v1MetadataTag.name);
-    message.bytes(family, 0, family.length);
-    const texts = [
-      [v1MetadataTag.help, help],
-      [v1MetadataTag.unit, unit],
-    ] as const;
-    for (const [tag, reference] of texts) {
-      const [start, end] = this.#symbols.range(reference, maxLabelValueLength);
-      message.reserve(end - start + maxTagBytes);
-      message.byte(tag);
-      message.bytes(this.#body, start, end);
-    }
-    const bytes = message.finish();
-    this.#piece.reserve(bytes.length + maxTagBytes);
-    this.#piece.byte(v1Tag.metadata);
-    this.#piece.bytes(bytes, 0, bytes.length);
+    writeField(message, v1MetadataTag.name, family);
+    const range = (reference: number) => this.#symbols.range(reference, maxLabelValueLength);
+    writeField(message, v1MetadataTag.help, this.#body, range(help));
+    writeField(message, v1MetadataTag.unit, this.#body, range(unit));
+    writeField(this.#piece, v1Tag.metadata, message.finish());
   }
 
   #tooLarge(): AppError {
@@ -297,4 +279,16 @@ export class RequestV2 {
         'send fewer at once, or raise ingest.remoteWriteMaxInflatedBytes',
     );
   }
+}
+
+/** Writes a text or message. @param range of it in the source; default: all */
+function writeField(
+  to: RowWriter,
+  tag: number,
+  source: Buffer,
+  [start, end]: readonly [number, number] = [0, source.length],
+): void {
+  to.reserve(end - start + maxTagBytes);
+  to.byte(tag);
+  to.bytes(source, start, end);
 }

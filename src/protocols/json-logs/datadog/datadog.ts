@@ -1,6 +1,7 @@
 /** Datadog's logs intake, version 2 (https://docs.datadoghq.com/api/latest/logs/#send-logs). */
 import { z } from 'zod';
 import { repairText } from '../../../codec/body-text.ts';
+import { describeRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
 } from '../../../model/protocol.ts';
 import { createJsonLogsDecoder } from '../decode.ts';
 import { openDatadogLogs } from './datadog-events.ts';
-import { describeRejections, eventProtocol } from '../event-protocol.ts';
+import { eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, its rows, and their copy while they are appended to the queue. */
 const heapBytesPerBodyByte = 8;

@@ -1,6 +1,7 @@
 /** Loki's push API: streams of entries, in JSON or in protobuf with snappy. */
 import { z } from 'zod';
 import { repairText } from '../../../codec/body-text.ts';
+import { describeRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
@@ -16,7 +17,7 @@ import type {
 } from '../../../model/protocol.ts';
 import { createEventsDecoder, type OpenEvents } from '../decode-events.ts';
 import { EventBatch } from '../event-batch.ts';
-import { describeRejections, eventProtocol } from '../event-protocol.ts';
+import { eventProtocol } from '../event-protocol.ts';
 import { EntrySlots } from './loki-entry.ts';
 import { eachJsonEntry } from './loki-json.ts';
 import { eachProtobufEntry, openPushRequest } from './loki-protobuf.ts';

@@ -1,5 +1,6 @@
 /** Splunk's HTTP Event Collector: events, raw lines, health and acknowledgements. */
 import { z } from 'zod';
+import { describeRejections } from '../../../codec/rejections.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Batch } from '../../../model/batch.ts';
 import { AppError } from '../../../model/errors.ts';
@@ -15,7 +16,7 @@ import type { RequestTarget } from '../../../model/request.ts';
 import { createPiecesDecoder } from '../decode-lines.ts';
 import { eachPiece } from '../text-lines.ts';
 import { openHecEvents } from './hec-events.ts';
-import { describeRejections, eventProtocol } from '../event-protocol.ts';
+import { eventProtocol } from '../event-protocol.ts';
 
 /** The body as sent, lines as events, their rows, and the copy of these for the queue. */
 const heapBytesPerBodyByte = 8;
