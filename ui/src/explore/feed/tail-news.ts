@@ -2,7 +2,8 @@
  * Follows the live tail: connects, resumes after the last event when the connection breaks, and
  * yields what happens.
  */
-import { readEvents, type ServerEvent } from '../../api/event-stream.ts';
+import type { EventSourceMessage } from 'eventsource-parser';
+import { readEvents } from '../../api/event-stream.ts';
 import type { Log } from '../../api/models.ts';
 import { ApiProblem } from '../../api/problem.ts';
 
@@ -56,7 +57,7 @@ export async function* followTail(
         hasBegun = true;
         failures = 0;
         yield* toNews(events);
-        lastEventId = events.findLast(({ id }) => id !== '')?.id ?? lastEventId;
+        lastEventId = events.findLast(({ id }) => id !== undefined)?.id ?? lastEventId;
         throwProblemIn(events);
       }
     } catch (thrown) {
@@ -75,18 +76,18 @@ export async function* followTail(
   }
 }
 
-function* toNews(events: readonly ServerEvent[]): Generator<TailNews> {
+function* toNews(events: readonly EventSourceMessage[]): Generator<TailNews> {
   const logs = events
-    .filter(({ name }) => name === 'log')
+    .filter(({ event }) => event === 'log')
     .map(({ data }) => JSON.parse(data) as Log);
   if (logs.length > 0) yield { kind: 'logs', logs };
-  for (const { name, data } of events) {
-    if (name === 'dropped') yield { kind: 'dropped', dropped: JSON.parse(data) as Dropped };
+  for (const { event, data } of events) {
+    if (event === 'dropped') yield { kind: 'dropped', dropped: JSON.parse(data) as Dropped };
   }
 }
 
-function throwProblemIn(events: readonly ServerEvent[]): void {
-  const failure = events.find(({ name }) => name === 'error');
+function throwProblemIn(events: readonly EventSourceMessage[]): void {
+  const failure = events.find(({ event }) => event === 'error');
   if (failure === undefined) return;
   const body = JSON.parse(failure.data) as { status?: number };
   throw new ApiProblem(body.status ?? 500, body);
