@@ -226,7 +226,7 @@ export default defineConfig({
   ],
   ignorePatterns: [
     'dist',
-    'ui/src/api/{log-fields,schema.d}.ts',
+    'ui/src/api/schema.d.ts',
     'src/query/grammar{,-terms}.ts',
     'node_modules',
     'test/fixtures',

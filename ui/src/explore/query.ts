@@ -1,9 +1,9 @@
 /** State of the logs page, its URL query string and its API parameters. Pure. */
 
+import { filterFields, labelPrefix } from '../../../src/model/log-fields.ts';
 import { toGroupField } from '../../../src/query/fields.ts';
 import type { Query } from '../../../src/query/parse.ts';
 import { printQuery } from '../../../src/query/print.ts';
-import { logFields } from '../api/log-fields.ts';
 import { type Filter, printTerms, toTerm } from './terms.ts';
 
 /** `span` is a number and a unit such as `90m`; from and until are ISO times, from before until. */
@@ -79,7 +79,6 @@ export const defaultQuery: ExploreQuery = {
   openLogId: undefined,
 };
 
-const labelPrefix = 'label.';
 /** Maximum of the API. */
 export const maxTextLength = 4_000;
 const maxColumnLength = 1_000;
@@ -212,10 +211,6 @@ function parseFilter(name: string, value: string): Filter | undefined {
   return field === undefined ? undefined : { field, value: rest, isExcluded };
 }
 
-const filterFields: readonly string[] = logFields
-  .filter(({ isFilter }) => isFilter)
-  .map(({ name }) => name);
-
 function parseRange(parameters: URLSearchParams): Range {
   const from = parseTime(parameters.get('from'));
   const until = parseTime(parameters.get('until'));
@@ -237,7 +232,7 @@ function parseTime(text: string | null): string | undefined {
 
 /** The service refuses other names. */
 function parseGroup(name: string): string {
-  const field = logFields.some((one) => one.name === name) ? name : toGroupField(name);
+  const field = toGroupField(name);
   const isKnown = field !== undefined && name.length <= maxColumnLength;
   return isKnown ? field.toWellFormed() : defaultQuery.groupBy;
 }

@@ -1,11 +1,12 @@
 /** Queries besides the logs: histogram, facets, stream names, newest log. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { isLabelField } from '../../../src/model/log-fields.ts';
 import { dataOf } from '../api/client.ts';
 import type { Facet, Histogram, Log, LogPage } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp, useScope } from '../app/context.ts';
 import type { TextFault } from '../parts/editor/text-fault.ts';
-import { type FieldName, isLabelName } from './log/log-fields.ts';
+import type { FieldName } from './log/log-fields.ts';
 import type { ApiFilters } from './query.ts';
 import type { Run } from './use-run.ts';
 
@@ -65,7 +66,7 @@ export function useLabelNames({ bounds }: Run, isWanted: boolean): readonly Fiel
     queryKey: ['label-names', query],
     queryFn: async ({ signal }) => {
       const { fields } = await dataOf(api.GET('/api/v1/fields', { params: { query }, signal }));
-      return fields.map(({ name }) => name).filter(isLabelName);
+      return fields.map(({ name }) => name).filter(isLabelField);
     },
     enabled: isAllowed && isWanted,
     placeholderData: keepPreviousData,

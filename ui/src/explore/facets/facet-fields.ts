@@ -1,5 +1,5 @@
 /** Fields of the sidebar and their values. Pure. */
-import { logFields } from '../../api/log-fields.ts';
+import { fieldEntries } from '../../../../src/model/log-fields.ts';
 import type { Facet } from '../../api/models.ts';
 import { type Filter, isSameValue } from '../terms.ts';
 
@@ -9,9 +9,10 @@ export interface FacetField {
   readonly name: Facet['field'];
 }
 
-export const facetFields: readonly FacetField[] = logFields.flatMap((field) =>
-  'facet' in field ? [{ field: field.name, name: field.facet }] : [],
-);
+export const facetFields: readonly FacetField[] = fieldEntries.flatMap(([field, { filter }]) => {
+  const [name] = filter?.facets ?? [];
+  return name === undefined ? [] : [{ field, name }];
+});
 
 export interface FacetRow {
   readonly value: string;

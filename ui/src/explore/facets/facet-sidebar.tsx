@@ -1,7 +1,7 @@
 /** The most frequent values of fields and labels among the matching logs. */
+import { isLabelField } from '../../../../src/model/log-fields.ts';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useKept } from '../use-kept.ts';
-import { isLabelName } from '../log/log-fields.ts';
 import { refusalOf, useFacets, useLabelNames } from '../reads.ts';
 import type { Filter } from '../terms.ts';
 import type { Run } from '../use-run.ts';
@@ -35,7 +35,7 @@ export function FacetSidebar({ filters, run, streamNames, ...actions }: FacetSid
     return { ...facetField, rows, total: facet?.total ?? 0, other: facet?.other ?? 0 };
   });
   const telling = groups.filter(({ rows }) => isTelling(rows));
-  const filtered = filters.map(({ field }) => field).filter(isLabelName);
+  const filtered = filters.map(({ field }) => field).filter(isLabelField);
   const shared = { run, filters, ...actions };
   return (
     <div className={styles.facets} data-is-old={isPlaceholderData}>

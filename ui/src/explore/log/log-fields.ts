@@ -1,5 +1,5 @@
 /** Log fields by the names that columns and filters use, with display labels. Pure. */
-import { logFields } from '../../api/log-fields.ts';
+import { fieldEntries, isLabelField, labelPrefix } from '../../../../src/model/log-fields.ts';
 import type { Log } from '../../api/models.ts';
 import type { Filter } from '../terms.ts';
 import { extractedField } from './extracted-fields.ts';
@@ -12,11 +12,9 @@ interface Field {
   readonly read: (log: Log) => string;
 }
 
-const labelPrefix = 'label.';
-
 /** In the order of the API's list, without time and message. */
 const fields: Readonly<Record<string, Field>> = Object.fromEntries(
-  logFields.map(({ name, title, path }) => [
+  fieldEntries.map(([name, { title, path }]) => [
     name,
     { title, read: name === 'scope' ? readScope : (log: Log) => readPath(log, path) },
   ]),
@@ -40,14 +38,14 @@ export const columnFields: readonly FieldName[] = Object.keys(fields).filter(
 
 export function fieldTitle(name: FieldName): string {
   const { title } = fields[name] ?? extractedField(name) ?? {};
-  return title ?? (isLabelName(name) ? name.slice(labelPrefix.length) : name);
+  return title ?? (isLabelField(name) ? name.slice(labelPrefix.length) : name);
 }
 
 /** Empty when the log lacks the field, or the name is unknown. */
 export function fieldValue(log: Log, name: FieldName): string {
   const field = fields[name];
   if (field !== undefined) return field.read(log);
-  if (!isLabelName(name)) return extractedField(name)?.read(log.message) ?? '';
+  if (!isLabelField(name)) return extractedField(name)?.read(log.message) ?? '';
   const key = name.slice(labelPrefix.length);
   return Object.hasOwn(log.labels, key) ? (log.labels[key] ?? '') : '';
 }
@@ -58,7 +56,7 @@ export function isColumnName(name: FieldName): boolean {
 
 /** Whether the service knows the name: queries and counts can use it. */
 export function isStored(name: FieldName): boolean {
-  return Object.hasOwn(fields, name) || (isLabelName(name) && name.length > labelPrefix.length);
+  return Object.hasOwn(fields, name) || isLabelField(name);
 }
 
 export function labelName(key: string): FieldName {
@@ -118,8 +116,4 @@ export type SeverityTone = (typeof severityTones)[number] | 'none';
 /** OpenTelemetry severity numbers: four per level, 1 to 4 are TRACE. */
 export function severityTone(severityNumber: number): SeverityTone {
   return severityTones[Math.floor((severityNumber - 1) / 4)] ?? 'none';
-}
-
-export function isLabelName(name: FieldName): boolean {
-  return name.startsWith(labelPrefix);
 }
