@@ -6,7 +6,7 @@ import { messageOf } from '../std/error-text.ts';
 import { integerWithin } from './arguments.ts';
 import { toId } from './names.ts';
 import { openSession } from './session.ts';
-import type { Terminal } from './terminal.ts';
+import { escapeLines, type Terminal } from './terminal.ts';
 
 /** A JSON file with an array of steps; `none` clears the transform. */
 export function toTransform(file: string): unknown[] {
@@ -50,7 +50,7 @@ export function addPreviewTransform(receiver: Command, terminal: Terminal): void
         path: [...path, 'transform', 'preview'],
         body: { transform, samples },
       });
-      return output.show(preview, () => describe(samples, preview));
+      return output.show(preview, () => escapeLines(describe(samples, preview)));
     });
 }
 

@@ -134,7 +134,7 @@ test('a receiver of metrics takes no transform', async () => {
 test('weir previews a transform on stored logs, saves and clears it', async () => {
   const { streamUrl, accessToken, accountId, caFile } = service.quickstart;
   const { receiverId } = await createReceiver(service);
-  await service.postLogs({ message: 'card 5500 0000 0000 0004' });
+  await service.postLogs({ message: 'card 5500 0000 0000 0004 \u001b[2J' });
   await until(async () => (await service.list({ search: '5500' })).logs.length > 0, {
     what: 'the log',
   });
@@ -152,7 +152,8 @@ test('weir previews a transform on stored logs, saves and clears it', async () =
     return command.out();
   };
   const preview = await weir(`preview-transform ${receiverId} --transform ${file} -n 100`);
-  assert.match(preview, /message: "card 5500 0000 0000 0004" -> "card \[redacted\]"/);
+  assert.match(preview, /message: "card 5500 0000 0000 0004 .*" -> "card \[redacted\] .*"/);
+  assert.ok(!preview.includes('\u001b'), 'a log controls the terminal');
   await weir(`update ${receiverId} --transform ${file}`);
   const saved = await service.admin('GET', `/receivers/${receiverId}`);
   assert.equal(saved.json<{ transform: unknown[] }>().transform.length, 3);
