@@ -1,5 +1,5 @@
 /** `weir compare [search…]`: values that tell logs from those of another range or query. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -33,7 +33,7 @@ export function define(command: Command, terminal: Terminal): void {
     .option('-n, --limit <n>', `values, at most ${maxValues}`, integerWithin(1, maxValues), 20)
     .option('--queries', 'show the query that finds the logs of each value')
     .option('--ascii', 'draw bars with # only')
-    .addOption(new Option('--utc', 'parse times without an offset as UTC'))
+    .option('--utc', 'parse times without an offset as UTC')
     .addHelpText('after', examples)
     .action(async (search: string[], options: CompareOptions) => {
       const { api, output } = openSession(command, terminal);

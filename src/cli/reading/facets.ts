@@ -1,5 +1,5 @@
 /** `weir facets [field…]`: the most frequent values of fields, with their shares. */
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { collect, integerWithin } from '../arguments.ts';
 import { joinNames } from '../../model/log-fields.ts';
 import { openSession } from '../session.ts';
@@ -39,7 +39,7 @@ export function define(command: Command, terminal: Terminal): void {
     .option('--search <words>', 'words that the message must contain')
     .option('--top <n>', `values per field, at most ${maxValues}`, integerWithin(1, maxValues), 10)
     .option('--ascii', 'draw bars with # only')
-    .addOption(new Option('--utc', 'parse times without an offset as UTC'))
+    .option('--utc', 'parse times without an offset as UTC')
     .addHelpText('after', examples)
     .action(async (given: string[], options: FacetsOptions) => {
       const { api, output } = openSession(command, terminal);

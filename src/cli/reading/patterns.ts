@@ -1,5 +1,5 @@
 /** `weir patterns [search…]`: logs grouped by the template of their message. */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { integerWithin } from '../arguments.ts';
 import { openSession } from '../session.ts';
 import { escapeControls, type Terminal } from '../terminal.ts';
@@ -40,7 +40,7 @@ export function define(command: Command, terminal: Terminal): void {
     .option('--values', 'show the most frequent values of each variable')
     .option('--queries', 'show the query that finds the logs of each pattern')
     .option('--ascii', 'draw counts over time with ASCII only')
-    .addOption(new Option('--utc', 'parse times without an offset as UTC'))
+    .option('--utc', 'parse times without an offset as UTC')
     .addHelpText('after', examples)
     .action(async (search: string[], options: PatternsOptions) => {
       const { api, output } = openSession(command, terminal);
