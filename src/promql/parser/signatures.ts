@@ -12,87 +12,22 @@ export function signatureOf(name: string): Signature | undefined {
   return signatures.get(name);
 }
 
+const ofVector = words(`
+  abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg
+  histogram_count histogram_stddev histogram_stdvar histogram_sum ln log10 log2 rad sgn sin
+  sinh sort sort_desc sqrt tan tanh timestamp`);
+const ofRange = words(`
+  absent_over_time avg_over_time changes count_over_time delta deriv first_over_time idelta
+  increase irate last_over_time mad_over_time max_over_time min_over_time present_over_time
+  rate resets stddev_over_time stdvar_over_time sum_over_time ts_of_first_over_time
+  ts_of_last_over_time ts_of_max_over_time ts_of_min_over_time`);
+const ofTimes = words(`
+  day_of_month day_of_week day_of_year days_in_month hour minute month year`);
+
 const signatures = new Map<string, Signature>([
-  ...all(
-    ['vector'],
-    [
-      'abs',
-      'absent',
-      'acos',
-      'acosh',
-      'asin',
-      'asinh',
-      'atan',
-      'atanh',
-      'ceil',
-      'cos',
-      'cosh',
-      'deg',
-      'exp',
-      'floor',
-      'histogram_avg',
-      'histogram_count',
-      'histogram_stddev',
-      'histogram_stdvar',
-      'histogram_sum',
-      'ln',
-      'log10',
-      'log2',
-      'rad',
-      'sgn',
-      'sin',
-      'sinh',
-      'sort',
-      'sort_desc',
-      'sqrt',
-      'tan',
-      'tanh',
-      'timestamp',
-    ],
-  ),
-  ...all(
-    ['matrix'],
-    [
-      'absent_over_time',
-      'avg_over_time',
-      'changes',
-      'count_over_time',
-      'delta',
-      'deriv',
-      'first_over_time',
-      'idelta',
-      'increase',
-      'irate',
-      'last_over_time',
-      'mad_over_time',
-      'max_over_time',
-      'min_over_time',
-      'present_over_time',
-      'rate',
-      'resets',
-      'stddev_over_time',
-      'stdvar_over_time',
-      'sum_over_time',
-      'ts_of_first_over_time',
-      'ts_of_last_over_time',
-      'ts_of_max_over_time',
-      'ts_of_min_over_time',
-    ],
-  ),
-  ...all(
-    ['vector'],
-    [
-      'day_of_month',
-      'day_of_week',
-      'day_of_year',
-      'days_in_month',
-      'hour',
-      'minute',
-      'month',
-      'year',
-    ],
-    { variadic: 1 },
-  ),
+  ...all(['vector'], ofVector),
+  ...all(['matrix'], ofRange),
+  ...all(['vector'], ofTimes, { variadic: 1 }),
   ...all([], ['end', 'pi', 'range', 'start', 'step', 'time'], { returns: 'scalar' }),
   ...all(['scalar', 'scalar'], ['max_of', 'min_of'], { returns: 'scalar' }),
   ...all(['vector'], ['scalar'], { returns: 'scalar' }),
@@ -118,4 +53,8 @@ function all(
   { variadic = 0, returns = 'vector' }: Partial<Signature> = {},
 ): [string, Signature][] {
   return names.map((name) => [name, { args, variadic, returns }]);
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
 }
