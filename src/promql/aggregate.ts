@@ -7,10 +7,7 @@ import { formatNumber, formatShort } from './parser/numbers.ts';
 import { histogramText } from './histogram/histogram-text.ts';
 import {
   compareText,
-  dropLabels,
-  droppedKey,
-  keepLabels,
-  keptKey,
+  groupingBy,
   type Labels,
   labelsKey,
   labelValue,
@@ -105,18 +102,13 @@ function groupSeries(
   series: readonly GridSeries[],
   { grouping, without }: Pick<Aggregation, 'grouping' | 'without'>,
 ): SeriesGroup[] {
-  const names = new Set(without ? [...grouping, metricNameLabel] : grouping);
-  const keyOf = (labels: Labels) => (without ? droppedKey(labels, names) : keptKey(labels, names));
+  const by = groupingBy(without ? [...grouping, metricNameLabel] : grouping, without);
   const groups = new Map<string, { labels: Labels; members: GridSeries[] }>();
   for (const one of series) {
-    const key = keyOf(one.labels);
+    const key = by.keyOf(one.labels);
     const group = groups.get(key);
-    if (group === undefined) {
-      const labels = without ? dropLabels(one.labels, names) : keepLabels(one.labels, names);
-      groups.set(key, { labels, members: [one] });
-    } else {
-      group.members.push(one);
-    }
+    if (group === undefined) groups.set(key, { labels: by.labelsOf(one.labels), members: [one] });
+    else group.members.push(one);
   }
   return [...groups.values()];
 }
@@ -146,7 +138,7 @@ export async function countValues(
   }: { expr: Aggregation; series: readonly GridSeries[]; label: string },
 ): Promise<readonly GridSeries[]> {
   if (!label.isWellFormed() || label === '') throw executionError(`invalid label name "${label}"`);
-  const names = new Set(without ? [...grouping, metricNameLabel] : [...grouping, label]);
+  const by = groupingBy([...grouping, without ? metricNameLabel : label], without);
   const counts = new Map<string, GridSeries>();
   for (const one of series) {
     for (let step = 0; step < grid.steps; step++) {
@@ -154,8 +146,7 @@ export async function countValues(
       if (ev.isDue(10)) await ev.breathe();
       const text = cellText(one, step);
       if (text === undefined) continue;
-      const labelled = withLabel(one.labels, label, text);
-      const labels = without ? dropLabels(labelled, names) : keepLabels(labelled, names);
+      const labels = by.labelsOf(withLabel(one.labels, label, text));
       const key = labelsKey(labels);
       let known = counts.get(key);
       if (known === undefined) {

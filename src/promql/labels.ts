@@ -44,8 +44,24 @@ function joinLabels(labels: Labels): string {
   return key;
 }
 
+/** Series of one group have the same labels of these names, or the same other ones. */
+export interface Grouping {
+  /** Equal exactly for the series of one group. */
+  readonly keyOf: (labels: Labels) => string;
+  /** The labels that the series of a group have in common. */
+  readonly labelsOf: (labels: Labels) => Labels;
+}
+
+/** @param without by all labels but these */
+export function groupingBy(names: readonly string[], without: boolean): Grouping {
+  const set = new Set(names);
+  return without
+    ? { keyOf: (labels) => droppedKey(labels, set), labelsOf: (labels) => dropLabels(labels, set) }
+    : { keyOf: (labels) => keptKey(labels, set), labelsOf: (labels) => keepLabels(labels, set) };
+}
+
 /** Equal exactly where `keepLabels` leaves equal labels. */
-export function keptKey(labels: Labels, names: ReadonlySet<string>): string {
+function keptKey(labels: Labels, names: ReadonlySet<string>): string {
   if (names.size === 1) for (const name of names) return labelValue(labels, name);
   let key = '';
   for (const name of names) key += `${labelValue(labels, name)}\uFFFF`;
@@ -53,7 +69,7 @@ export function keptKey(labels: Labels, names: ReadonlySet<string>): string {
 }
 
 /** Equal exactly where `dropLabels` leaves equal labels. */
-export function droppedKey(labels: Labels, names: ReadonlySet<string>): string {
+function droppedKey(labels: Labels, names: ReadonlySet<string>): string {
   let key = '';
   for (const [name, value] of labels) {
     if (!names.has(name)) key += `${name}\uFFFF${value}\uFFFF`;
@@ -102,7 +118,7 @@ function onlyMetadata([first, second]: Labels): Label | undefined {
 
 const lastMetadataLabel = '__unit__';
 
-export function keepLabels(labels: Labels, names: ReadonlySet<string>): Labels {
+function keepLabels(labels: Labels, names: ReadonlySet<string>): Labels {
   return labels.filter(([name]) => names.has(name));
 }
 

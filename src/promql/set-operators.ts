@@ -10,7 +10,8 @@ import {
   mergeEqual,
   newSeries,
 } from './values.ts';
-import { signer } from './vector-matching.ts';
+import type { Labels } from './labels.ts';
+import { matchGrouping } from './vector-matching.ts';
 
 /** @throws QueryError where `or` makes two series of equal labels */
 export async function combineSets(
@@ -22,14 +23,14 @@ export async function combineSets(
     right,
   }: { expr: BinaryExpr; left: readonly GridSeries[]; right: readonly GridSeries[] },
 ): Promise<readonly GridSeries[]> {
-  const sign = signer(expr.matching);
+  const { keyOf } = matchGrouping(expr.matching);
   switch (expr.op) {
     case 'and':
-      return filterBy(ev, grid, { series: left, others: right, sign, wanted: true });
+      return filterBy(ev, grid, { series: left, others: right, keyOf, wanted: true });
     case 'unless':
-      return filterBy(ev, grid, { series: left, others: right, sign, wanted: false });
+      return filterBy(ev, grid, { series: left, others: right, keyOf, wanted: false });
     default: {
-      const added = await filterBy(ev, grid, { series: right, others: left, sign, wanted: false });
+      const added = await filterBy(ev, grid, { series: right, others: left, keyOf, wanted: false });
       return mergeEqual([...left, ...added]);
     }
   }
@@ -42,19 +43,19 @@ async function filterBy(
   {
     series,
     others,
-    sign,
+    keyOf,
     wanted,
   }: {
     series: readonly GridSeries[];
     others: readonly GridSeries[];
-    sign: (series: GridSeries) => string;
+    keyOf: (labels: Labels) => string;
     wanted: boolean;
   },
 ): Promise<GridSeries[]> {
   const present = new Map<string, Uint8Array>();
   for (const other of others) {
     if (ev.isDue(grid.steps)) await ev.breathe();
-    const key = sign(other);
+    const key = keyOf(other.labels);
     const cells = present.get(key) ?? new Uint8Array(grid.steps);
     present.set(key, cells);
     for (let step = 0; step < grid.steps; step++) {
@@ -63,7 +64,7 @@ async function filterBy(
   }
   const results: GridSeries[] = [];
   for (const one of series) {
-    const cells = present.get(sign(one));
+    const cells = present.get(keyOf(one.labels));
     if (cells === undefined) {
       if (!wanted) results.push(one);
       continue;

@@ -5,15 +5,7 @@
 import { metricNameLabel } from '../model/metric-plan.ts';
 import type { Evaluate, Evaluation } from './evaluation.ts';
 import { createFold, type FloatFold } from './float-folds.ts';
-import {
-  dropLabels,
-  droppedKey,
-  isOfOneMetric,
-  keepLabels,
-  keptKey,
-  type Labels,
-  metadataLabels,
-} from './labels.ts';
+import { type Grouping, groupingBy, isOfOneMetric, type Labels, metadataLabels } from './labels.ts';
 import { type Aggregation, type Call, withoutParens } from './parser/ast.ts';
 import { computeRanges, keepsName, noteCounters, rangeArgument } from './range-call.ts';
 import { rangeSeries } from './range-series.ts';
@@ -76,7 +68,7 @@ class Groups implements CellSink {
   readonly #grid: Grid;
   readonly #expr: Aggregation;
   readonly #cells: GridSeries;
-  readonly #names: ReadonlySet<string>;
+  readonly #by: Grouping;
   readonly #groups = new Map<string, { labels: Labels; fold: FloatFold }>();
   #first: GridSeries | undefined;
 
@@ -86,7 +78,7 @@ class Groups implements CellSink {
     this.#cells = newSeries([], grid.steps);
     const metadata = dropsNames ? metadataLabels : [metricNameLabel];
     const kept = expr.grouping.filter((name) => !dropsNames || !metadataLabels.includes(name));
-    this.#names = new Set(expr.without ? [...expr.grouping, ...metadata] : kept);
+    this.#by = groupingBy(expr.without ? [...expr.grouping, ...metadata] : kept, expr.without);
   }
 
   next(labels: Labels): GridSeries {
@@ -118,13 +110,11 @@ class Groups implements CellSink {
   }
 
   #foldOf(labels: Labels): FloatFold {
-    const names = this.#names;
-    const { without } = this.#expr;
-    const key = without ? droppedKey(labels, names) : keptKey(labels, names);
+    const key = this.#by.keyOf(labels);
     let group = this.#groups.get(key);
     if (group === undefined) {
-      const own = without ? dropLabels(labels, names) : keepLabels(labels, names);
-      group = { labels: own, fold: createFold(this.#expr, this.#grid.steps, new Float64Array()) };
+      const fold = createFold(this.#expr, this.#grid.steps, new Float64Array());
+      group = { labels: this.#by.labelsOf(labels), fold };
       this.#groups.set(key, group);
     }
     return group.fold;

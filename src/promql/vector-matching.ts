@@ -9,8 +9,8 @@ import { executionError } from './errors.ts';
 import type { Evaluation } from './evaluation.ts';
 import {
   compareText,
-  dropLabels,
-  keepLabels,
+  type Grouping,
+  groupingBy,
   type Labels,
   labelsKey,
   labelsText,
@@ -28,11 +28,9 @@ import {
   setCell,
 } from './values.ts';
 
-/** The labels by which a series is matched, as text. */
-export function signer({ on, labels }: Matching): (series: GridSeries) => string {
-  const names = new Set(on ? labels : [...labels, metricNameLabel]);
-  return (series) =>
-    labelsKey(on ? keepLabels(series.labels, names) : dropLabels(series.labels, names));
+/** The labels by which series are matched. */
+export function matchGrouping({ on, labels }: Matching): Grouping {
+  return groupingBy(on ? labels : [...labels, metricNameLabel], !on);
 }
 
 interface Sides {
@@ -55,10 +53,10 @@ export async function matchVectors(
 ): Promise<readonly GridSeries[]> {
   const isSwapped = expr.matching.many === 'right';
   const [many, one] = isSwapped ? [right, left] : [left, right];
-  const sign = signer(expr.matching);
+  const { keyOf } = matchGrouping(expr.matching);
   const groups = new Map<string, MatchGroup>();
   const groupOf = (series: GridSeries) => {
-    const key = sign(series);
+    const key = keyOf(series.labels);
     const group = groups.get(key) ?? { many: [], one: [] };
     groups.set(key, group);
     return group;
@@ -149,9 +147,8 @@ class GroupMatcher {
   }
 
   #duplicates(first: GridSeries, second: GridSeries) {
-    const { matching } = this.#expr;
     const shown = [first, second].map(({ labels }) => labelsText(labels)).sort(compareText);
-    const group = labelsText(matchLabels(second.labels, matching));
+    const group = labelsText(matchGrouping(this.#expr.matching).labelsOf(second.labels));
     return executionError(
       `found duplicate series for the match group ${group} on the ` +
         `${this.#isSwapped ? 'left' : 'right'} hand-side of the operation: ` +
@@ -204,12 +201,11 @@ class GroupMatcher {
     const known = byOne.get(one);
     if (known !== undefined) return known;
     const { matching, returnBool } = this.#expr;
-    const manyLabels = many?.labels ?? matchLabels(one!.labels, matching);
-    const oneLabels = one?.labels ?? matchLabels(many!.labels, matching);
+    const manyLabels = many?.labels ?? matchGrouping(matching).labelsOf(one!.labels);
+    const oneLabels = one?.labels ?? matchGrouping(matching).labelsOf(many!.labels);
     const labels = this.#resultLabels(manyLabels, oneLabels);
     const key = labelsKey(labels);
-    const dropName = returnBool;
-    const result = this.#results.get(key) ?? newSeries(labels, this.#grid.steps, dropName);
+    const result = this.#results.get(key) ?? newSeries(labels, this.#grid.steps, returnBool);
     this.#results.set(key, result);
     byOne.set(one, result);
     return result;
@@ -221,15 +217,9 @@ class GroupMatcher {
       changesQuantity(this.#expr) || (returnBool && !this.#ev.options.delayedNameRemoval);
     let labels = dropsName ? withoutMetadata(many) : many;
     if (matching.many === undefined) {
-      const names = new Set(matching.labels);
-      labels = matching.on ? keepLabels(labels, names) : dropLabels(labels, names);
+      labels = groupingBy(matching.labels, !matching.on).labelsOf(labels);
     }
     for (const name of matching.include) labels = withLabel(labels, name, labelValue(one, name));
     return labels;
   }
-}
-
-function matchLabels(labels: Labels, { on, labels: names }: Matching): Labels {
-  const set = new Set(on ? names : [...names, metricNameLabel]);
-  return on ? keepLabels(labels, set) : dropLabels(labels, set);
 }

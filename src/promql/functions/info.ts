@@ -7,7 +7,7 @@ import { type Expr, type Subquery, type VectorSelector } from '../parser/ast.ts'
 import { executionError } from '../errors.ts';
 import type { Evaluation } from '../evaluation.ts';
 import {
-  keepLabels,
+  groupingBy,
   type Labels,
   labelsKey,
   labelsText,
@@ -28,7 +28,7 @@ import {
 } from '../values.ts';
 
 const identifying = ['instance', 'job'];
-const identifyingSet = new Set(identifying);
+const identity = groupingBy(identifying, false);
 
 interface InfoCall {
   readonly series: readonly GridSeries[];
@@ -52,13 +52,13 @@ export async function addInfo(
   const matchers = [...identifyingMatchers(bases), ...labels, ...names];
   const hasIdentity = matchers.length > labels.length + names.length;
   const infos = hasIdentity ? await selectInfo(ev, grid, { expr, matchers }) : [];
-  const byIdentity = Map.groupBy(infos, (info) => identityOf(info.labels));
+  const byIdentity = Map.groupBy(infos, (info) => identity.keyOf(info.labels));
   const results: GridSeries[] = [];
   for (const one of series) {
     await ev.breathe();
     if (isInfo(one)) results.push(one);
     else {
-      const own = byIdentity.get(identityOf(one.labels)) ?? [];
+      const own = byIdentity.get(identity.keyOf(one.labels)) ?? [];
       results.push(...enrich(grid, { series: one, infos: own, labels }));
     }
   }
@@ -133,10 +133,6 @@ function timing(
     default:
       return undefined;
   }
-}
-
-function identityOf(labels: Labels): string {
-  return labelsKey(keepLabels(labels, identifyingSet));
 }
 
 /** The set of info series may change from step to step, hence the labels, too. */
