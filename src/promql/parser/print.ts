@@ -125,11 +125,16 @@ function isName({ name, type, value }: LabelMatcher, metric: string): boolean {
   return name === metricNameLabel && type === 'equal' && value === metric;
 }
 
-const signs = { equal: '=', notEqual: '!=', matches: '=~', notMatches: '!~' } as const;
+export const matcherSigns = {
+  equal: '=',
+  notEqual: '!=',
+  matches: '=~',
+  notMatches: '!~',
+} as const;
 
 function printMatcher({ name, type, value }: LabelMatcher): string {
   if (name === metricNameLabel && type === 'equal') return JSON.stringify(value);
-  return `${quoteName(name)}${signs[type]}${JSON.stringify(value)}`;
+  return `${quoteName(name)}${matcherSigns[type]}${JSON.stringify(value)}`;
 }
 
 function subquerySuffix(expr: Subquery): string {

@@ -9,6 +9,7 @@ import {
 } from './ast.ts';
 import { typeOf } from './check.ts';
 import { formatNumber } from './numbers.ts';
+import { matcherSigns } from './print.ts';
 import { signatureOf } from './signatures.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -79,10 +80,8 @@ function selectorJson(selector: VectorSelector): Json {
   };
 }
 
-const signs = { equal: '=', notEqual: '!=', matches: '=~', notMatches: '!~' } as const;
-
 function matcherJson({ name, type, value }: LabelMatcher): Json {
-  return { name, value, type: signs[type] };
+  return { name, value, type: matcherSigns[type] };
 }
 
 function timesJson({ offset, at }: Pick<VectorSelector, 'offset' | 'at'>): Json {

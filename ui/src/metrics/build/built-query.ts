@@ -3,16 +3,10 @@
  * stays text. Pure.
  */
 import { isPlainMetricName, quoteName } from '../../../../src/promql/labels.ts';
-import type {
-  Aggregation,
-  Call,
-  Expr,
-  NumberLiteral,
-  VectorSelector,
-} from '../../../../src/promql/parser/ast.ts';
+import type { Aggregation, Expr, VectorSelector } from '../../../../src/promql/parser/ast.ts';
 import { formatDuration } from '../../../../src/promql/parser/numbers.ts';
 import { parseSyntax } from '../../../../src/promql/parser/parser.ts';
-import { printExpr } from '../../../../src/promql/parser/print.ts';
+import { matcherSigns, printExpr } from '../../../../src/promql/parser/print.ts';
 
 export interface BuiltQuery {
   readonly metric: string;
@@ -40,7 +34,7 @@ export interface Top {
   readonly count: number;
 }
 
-export const filterOps = ['=', '!=', '=~', '!~'] as const;
+export const filterOps = Object.values(matcherSigns);
 export type FilterOp = (typeof filterOps)[number];
 export const calculations = ['value', 'rate', 'increase'] as const;
 export type Calculation = (typeof calculations)[number];
@@ -131,28 +125,18 @@ function fromCalculation(expr: Expr): BuiltQuery | undefined {
   if (expr.kind === 'selector') return fromSelector(expr);
   if (expr.kind !== 'call') return undefined;
   const calculation = calculations.find((name) => name === expr.name);
-  const ranged = rangeOf(expr);
-  const inner = calculation && ranged && fromSelector(ranged.selector);
-  return inner && { ...inner, calculation, window: formatDuration(ranged.range.value) };
+  const [of] = expr.args;
+  if (of?.kind !== 'range' || of.range.kind !== 'number') return undefined;
+  const inner = calculation && fromSelector(of.selector);
+  return inner && { ...inner, calculation, window: formatDuration(of.range.value) };
 }
-
-function rangeOf({ args: [range] }: Call) {
-  if (range?.kind !== 'range' || range.range.kind !== 'number') return undefined;
-  const { selector, range: length }: { selector: VectorSelector; range: NumberLiteral } = {
-    selector: range.selector,
-    range: range.range,
-  };
-  return { selector, range: length };
-}
-
-const opOf = { equal: '=', notEqual: '!=', matches: '=~', notMatches: '!~' } as const;
 
 function fromSelector({ matchers }: VectorSelector): BuiltQuery | undefined {
   const [named, ...more] = matchers.filter(({ name }) => name === '__name__');
   if (named?.type !== 'equal' || more.length > 0) return undefined;
   const filters = matchers
     .filter((matcher) => matcher !== named)
-    .map(({ name, type, value }) => ({ name, op: opOf[type], value }));
+    .map(({ name, type, value }) => ({ name, op: matcherSigns[type], value }));
   return { ...plainQuery, metric: named.value, filters };
 }
 
