@@ -1,6 +1,6 @@
 /** Binary operators between scalars and vectors. */
 import type { BinaryExpr } from './parser/ast.ts';
-import { isComparison } from './parser/ast.ts';
+import { isComparison, isSetOperator } from './parser/ast.ts';
 import type { Evaluation } from './evaluation.ts';
 import { calculateNoted, calculateScalar, changesQuantity, operandAt } from './operators.ts';
 import {
@@ -29,8 +29,8 @@ export async function evaluateBinary(
   }
   if (left.kind === 'vector' && right.kind === 'vector') {
     const sides = { expr, left: left.series, right: right.series };
-    const isSet = expr.op === 'and' || expr.op === 'or' || expr.op === 'unless';
-    const series = await (isSet ? combineSets : matchVectors)(ev, grid, sides);
+    const combine = isSetOperator(expr.op) ? combineSets : matchVectors;
+    const series = await combine(ev, grid, sides);
     return { kind: 'vector', series };
   }
   const series: GridSeries[] = [];

@@ -22,7 +22,7 @@ import { selectInstant } from './selection.ts';
 import { aggregateStreamed } from './streamed-aggregate.ts';
 import { selectSmoothed } from './functions/smoothed.ts';
 import { sortSeries } from './functions/sorting.ts';
-import { dateFunctions, floatFunctions, histogramFunctions } from './functions/vector-functions.ts';
+import { floatFunctions, histogramFunctions } from './functions/vector-functions.ts';
 import {
   countCells,
   type Grid,
@@ -248,7 +248,8 @@ async function callOnSamples(
   if (['histogram_quantile', 'histogram_quantiles', 'histogram_fraction'].includes(name)) {
     return callOnHistograms(ev, grid, { call, series, scalars, label });
   }
-  if (args.length === 0 && dateFunctions.has(name)) series = [timeSeries(grid)];
+  // Of a date function: parts of the time of each step.
+  if (args.length === 0) series = [timeSeries(grid)];
   const ofFloat = floatFunctions[name];
   const ofHistogram = histogramFunctions[name];
   return mapSeries(ev, series, (one, step) => {

@@ -53,18 +53,6 @@ export const floatFunctions: Readonly<Record<string, FloatFunction>> = {
 
 const msPerDay = 86_400_000;
 
-/** Of these the argument may be missing: it is the time of the step. */
-export const dateFunctions = new Set([
-  'minute',
-  'hour',
-  'day_of_week',
-  'day_of_month',
-  'day_of_year',
-  'days_in_month',
-  'month',
-  'year',
-]);
-
 function ofDate(part: (date: Date) => number): FloatFunction {
   return (seconds) => part(new Date(Math.trunc(seconds) * 1000));
 }
