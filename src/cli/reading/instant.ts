@@ -1,6 +1,7 @@
 /** Parses times of the command line and formats times for people. */
 import { InvalidArgumentError } from 'commander';
 import { type EventTime, parseEpoch } from '../../codec/event-time.ts';
+import { roundSteps } from '../../model/round-steps.ts';
 import { parseDuration } from '../../promql/parser/numbers.ts';
 
 export type Zone = 'local' | 'utc';
@@ -46,16 +47,6 @@ export function showInstant(iso: string, zone: Zone): string {
   return local.toISOString().slice(0, -1).replace('T', ' ');
 }
 
-const [millisecond, second, minute, hour, day] = [1, 1_000, 60_000, 3_600_000, 86_400_000];
-/** ms, ascending. */
-const roundLengths: readonly number[] = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((count) => count * millisecond),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
-  ...[1, 2, 3, 6, 12].map((count) => count * hour),
-  ...[1, 2, 7, 14, 28, 91, 182, 364, 728].map((count) => count * day),
-];
-
 export interface RoundRange {
   /** Unix ms, as `untilMs`. */
   readonly sinceMs: number;
@@ -70,8 +61,8 @@ export function toRoundRange(
   { most, zone }: { readonly most: number; readonly zone: Zone },
 ): RoundRange {
   const spanMs = untilMs - sinceMs;
-  const length = roundLengths.find((ms) => spanMs / ms <= most) ?? roundLengths.at(-1)!;
-  const offsetMs = zone === 'utc' ? 0 : -new Date(sinceMs).getTimezoneOffset() * minute;
+  const length = roundSteps.find((ms) => spanMs / ms <= most) ?? roundSteps.at(-1)!;
+  const offsetMs = zone === 'utc' ? 0 : -new Date(sinceMs).getTimezoneOffset() * 60_000;
   const start = Math.max(0, Math.floor((sinceMs + offsetMs) / length) * length - offsetMs);
   const parts = Math.max(1, Math.ceil((untilMs - start) / length));
   return { sinceMs: start, untilMs: start + parts * length, parts };

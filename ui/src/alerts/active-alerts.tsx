@@ -1,6 +1,6 @@
 /** Pending and firing alerts. */
 import { Link } from 'wouter';
-import { formatValue, parseValue } from '../charts/format-value.ts';
+import { formatValue, parseValue } from '../charts/value-format.ts';
 import { Badge } from '../parts/feedback/badge.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Answer } from '../parts/feedback/answer.tsx';

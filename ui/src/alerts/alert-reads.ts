@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type Api, dataOf } from '../api/client.ts';
 import { useApp, useScope } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
-import { roundSteps } from '../charts/time-ticks.ts';
+import { roundSteps } from '../../../src/model/round-steps.ts';
 import { type AlertHistory, toHistories, toHistoryRead } from './alert-spans.ts';
 
 const base = '/api/v1/prometheus/api/v1';

@@ -1,7 +1,7 @@
 /** Alerts as rows of a time axis: when each was pending and firing. */
 import { usePreferences } from '../app/preferences.ts';
 import { TimeAxis } from '../charts/time-axis.tsx';
-import { spanText } from '../charts/time-ticks.ts';
+import { formatSpan, type Zone } from '../parts/text/time-text.ts';
 import { useWidth } from '../charts/use-width.ts';
 import { LogText } from '../parts/text/log-text.tsx';
 import type { AlertHistory, Span } from './alert-spans.ts';
@@ -19,7 +19,6 @@ export interface StateTimelineProps {
 export function StateTimeline({ label, histories, fromMs, untilMs }: StateTimelineProps) {
   const { timeZone } = usePreferences();
   const [axis, width] = useWidth();
-  const isUtc = timeZone === 'utc';
   const ratio = (ms: number) =>
     (Math.min(Math.max(ms, fromMs), untilMs) - fromMs) / Math.max(1, untilMs - fromMs);
   return (
@@ -40,7 +39,7 @@ export function StateTimeline({ label, histories, fromMs, untilMs }: StateTimeli
                 <span
                   key={`${span.state} ${span.fromMs}`}
                   className={styles[span.state]}
-                  title={wordsOf(span, isUtc)}
+                  title={wordsOf(span, timeZone)}
                   style={{
                     // Short alerts remain visible, at the end too.
                     left: `min(${ratio(span.fromMs) * 100}%, 100% - 4px)`,
@@ -50,13 +49,13 @@ export function StateTimeline({ label, histories, fromMs, untilMs }: StateTimeli
               ))}
             </span>
             <span className="only-read">
-              {spans.map((span) => wordsOf(span, isUtc)).join(', ')}
+              {spans.map((span) => wordsOf(span, timeZone)).join(', ')}
             </span>
           </li>
         ))}
       </ul>
       <div className={styles.axis} ref={axis}>
-        <TimeAxis startMs={fromMs} endMs={untilMs} width={width} isUtc={isUtc} />
+        <TimeAxis startMs={fromMs} endMs={untilMs} width={width} zone={timeZone} />
       </div>
       <p className={styles.legend} aria-hidden="true">
         <span className={styles.pendingKey} /> pending <span className={styles.firingKey} /> firing
@@ -65,6 +64,6 @@ export function StateTimeline({ label, histories, fromMs, untilMs }: StateTimeli
   );
 }
 
-function wordsOf({ state, fromMs, untilMs }: Span, isUtc: boolean): string {
-  return `${state} ${spanText(fromMs, untilMs, isUtc)}`;
+function wordsOf({ state, fromMs, untilMs }: Span, zone: Zone): string {
+  return `${state} ${formatSpan(fromMs, untilMs, zone)}`;
 }

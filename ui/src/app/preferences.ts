@@ -1,12 +1,12 @@
 /** Theme and time zone, stored in this browser for all tabs. */
 import { useSyncExternalStore } from 'react';
+import type { Zone } from '../parts/text/time-text.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
-export type TimeZone = 'local' | 'utc';
 
 export interface Preferences {
   readonly theme: Theme;
-  readonly timeZone: TimeZone;
+  readonly timeZone: Zone;
 }
 
 const storageKey = 'weir.preferences';

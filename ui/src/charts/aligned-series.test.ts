@@ -1,7 +1,7 @@
 /** Aligns series with different timestamps. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alignSeries } from './aligned-series.ts';
+import { alignSeries, valueAt } from './aligned-series.ts';
 
 test('aligns series on the union of their timestamps', () => {
   const a = { times: [1000, 3000], values: [1, 3] };
@@ -28,4 +28,19 @@ test('breaks the line at a gap, not at the usual interval', () => {
 test('returns empty columns for no series', () => {
   assert.deepEqual(alignSeries([]), [[]]);
   assert.deepEqual(alignSeries([{ times: [], values: [] }]), [[], []]);
+});
+
+test('reads a value at the time of another series, not across a gap', () => {
+  const a = { times: [1000, 3000], values: [1, 3] };
+  const b = { times: [2000, 3000, 4000, 500_000], values: [20, 30, 40, 50] };
+  const [, ofA, ofB] = alignSeries([a, b]);
+  assert.deepEqual(
+    [0, 1, 2].map((index) => [valueAt(ofA!, index), valueAt(ofB!, index)]),
+    [
+      [1, undefined],
+      [1, 20],
+      [3, 30],
+    ],
+  );
+  assert.equal(valueAt(ofB!, 4), undefined);
 });

@@ -36,6 +36,17 @@ export function alignSeries(
   return [times.map((time) => time / 1000), ...columns];
 }
 
+/** How far to look back for the last sample of a series. */
+const lookBack = 50;
+
+/** The value at a place in a column, or the last one shortly before. */
+export function valueAt(column: Readonly<AlignedColumn>, index: number): number | undefined {
+  const value = column
+    .slice(Math.max(0, index - lookBack), index + 1)
+    .findLast((one) => one !== undefined);
+  return value ?? undefined;
+}
+
 function breakAtPauses({ times, values }: TimedValues): TimedValues {
   const limit = Math.max(minPauseMs, pauseFactor * usualDistance(times));
   const broken = { times: [] as number[], values: [] as number[] };

@@ -1,9 +1,9 @@
 /** Counts by time and value as colours, with range selection. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import styles from './heat-map.module.css';
-import { useThemeColors, useThemeKey } from './theme-colors.ts';
+import { useThemeColors } from './theme-colors.ts';
 import { TimeAxis } from './time-axis.tsx';
-import { spanText } from './time-ticks.ts';
+import { formatSpan, type Zone } from '../parts/text/time-text.ts';
 import { useBrush } from './use-brush.ts';
 import { useWidth } from './use-width.ts';
 
@@ -18,7 +18,7 @@ export interface HeatGrid {
 
 export interface HeatMapProps {
   readonly grid: HeatGrid;
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   /** Accessible name. */
   readonly label: string;
   /** Of the edges. */
@@ -30,13 +30,12 @@ export interface HeatMapProps {
 
 const height = 320;
 
-export function HeatMap({ grid, isUtc, label, format, onBrush, onPick }: HeatMapProps) {
+export function HeatMap({ grid, zone, label, format, onBrush, onPick }: HeatMapProps) {
   const { times, edges, cells } = grid;
   const canvas = useRef<HTMLCanvasElement>(null);
   const [frame, width] = useWidth();
   const [row, setRow] = useState<number>();
   const resolve = useThemeColors();
-  const theme = useThemeKey();
   const rows = edges.length - 1;
   const stepMs = (times[1] ?? times[0]! + 1000) - times[0]!;
   const max = useMemo(
@@ -50,11 +49,11 @@ export function HeatMap({ grid, isUtc, label, format, onBrush, onPick }: HeatMap
 
   useEffect(() => {
     if (canvas.current) draw(canvas.current, { grid, max, width, color: resolve('--accent') });
-  }, [grid, max, width, resolve, theme]);
+  }, [grid, max, width, resolve]);
 
   const shown = brush.pointed;
   const span = brush.chosen ?? (shown === undefined ? undefined : { first: shown, last: shown });
-  const words = (at: number) => describe(grid, { at, stepMs, isUtc, format });
+  const words = (at: number) => describe(grid, { at, stepMs, zone, format });
   return (
     <div className={styles.chart}>
       <div className={styles.scale} style={{ height }} aria-hidden="true">
@@ -94,11 +93,11 @@ export function HeatMap({ grid, isUtc, label, format, onBrush, onPick }: HeatMap
           />
         )}
         {shown !== undefined && (
-          <Readout grid={grid} at={shown} row={row} {...{ stepMs, isUtc, format }} />
+          <Readout grid={grid} at={shown} row={row} {...{ stepMs, zone, format }} />
         )}
       </div>
       <div className={styles.axis}>
-        <TimeAxis startMs={times[0]! - stepMs} endMs={times.at(-1)!} width={width} isUtc={isUtc} />
+        <TimeAxis startMs={times[0]! - stepMs} endMs={times.at(-1)!} width={width} zone={zone} />
       </div>
     </div>
   );
@@ -111,7 +110,7 @@ interface ReadoutProps extends Described {
 
 /** On the side with more room. */
 function Readout({ grid: { times, edges, cells }, row, ...shown }: ReadoutProps) {
-  const { at, stepMs, isUtc, format } = shown;
+  const { at, stepMs, zone, format } = shown;
   const ratio = (at + 0.5) / times.length;
   return (
     <div
@@ -123,7 +122,7 @@ function Readout({ grid: { times, edges, cells }, row, ...shown }: ReadoutProps)
       }
       aria-hidden="true"
     >
-      <strong>{spanText(times[at]! - stepMs, times[at]!, isUtc)}</strong>
+      <strong>{formatSpan(times[at]! - stepMs, times[at]!, zone)}</strong>
       {row !== undefined && (
         <span>
           {format(edges[row]!)} to {format(edges[row + 1]!)}: {short(cells[at]![row] ?? 0)}
@@ -171,15 +170,15 @@ function labelledEdges(rows: number): number[] {
 interface Described {
   readonly at: number;
   readonly stepMs: number;
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   readonly format: (value: number) => string;
 }
 
-function describe({ times, edges, cells }: HeatGrid, { at, stepMs, isUtc, format }: Described) {
+function describe({ times, edges, cells }: HeatGrid, { at, stepMs, zone, format }: Described) {
   const counts = [...cells[at]!].flatMap((count, row) =>
     count <= 0 ? [] : [`${format(edges[row]!)} to ${format(edges[row + 1]!)}: ${short(count)}`],
   );
-  const time = spanText(times[at]! - stepMs, times[at]!, isUtc);
+  const time = formatSpan(times[at]! - stepMs, times[at]!, zone);
   return `${time}: ${counts.join(', ') || 'none'}`;
 }
 

@@ -7,7 +7,7 @@ import { barEdges, bucketEdge, roundMax, shortCount, stackPaths } from './bar-la
 import { BarsReadout } from './bars-readout.tsx';
 import styles from './stacked-bars.module.css';
 import { TimeAxis } from './time-axis.tsx';
-import { spanText } from './time-ticks.ts';
+import { formatSpan, type Zone } from '../parts/text/time-text.ts';
 import { type BucketSpan, useBrush } from './use-brush.ts';
 import { useWidth } from './use-width.ts';
 
@@ -28,7 +28,7 @@ export interface StackedBarsProps {
   readonly buckets: number;
   /** Bottom of the stack first. */
   readonly series: readonly BarSeries[];
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   /** Pixels without the axis; default 96. */
   readonly height?: number;
   /** Read instead of the counts, which are absent or of another query. */
@@ -38,7 +38,7 @@ export interface StackedBarsProps {
 }
 
 export function StackedBars(props: StackedBarsProps) {
-  const { startMs, endMs, buckets, series, isUtc, height = 96, pending, onBrush } = props;
+  const { startMs, endMs, buckets, series, zone, height = 96, pending, onBrush } = props;
   const [frame, width] = useWidth();
   const edge = (at: number) => bucketEdge(startMs, endMs, at, buckets);
   const brush = useBrush(
@@ -82,14 +82,14 @@ export function StackedBars(props: StackedBarsProps) {
         )}
         {shown && brush.pointed !== undefined && pending === undefined && (
           <BarsReadout
-            title={spanText(edge(shown.first), edge(shown.last + 1), isUtc)}
+            title={formatSpan(edge(shown.first), edge(shown.last + 1), zone)}
             rows={rowsOf(shown, series)}
             leftRatio={(brush.pointed + 0.5) / buckets}
           />
         )}
       </div>
       <div className={styles.axis}>
-        <TimeAxis startMs={startMs} endMs={endMs} width={width} isUtc={isUtc} />
+        <TimeAxis startMs={startMs} endMs={endMs} width={width} zone={zone} />
       </div>
       <p id={summaryId} className="only-read">
         {pending ?? summaryOf(props, totals)}
@@ -153,27 +153,28 @@ function rowsOf(span: BucketSpan, series: readonly BarSeries[]) {
 }
 
 function wordsOf(span: BucketSpan, props: StackedBarsProps, totals: readonly number[]): string {
-  const { startMs, endMs, buckets, series, isUtc } = props;
+  const { startMs, endMs, buckets, series, zone } = props;
   const from = bucketEdge(startMs, endMs, span.first, buckets);
   const until = bucketEdge(startMs, endMs, span.last + 1, buckets);
   const parts = rowsOf(span, series).map(({ name, count }) => `${count} ${name}`);
-  return `${spanText(from, until, isUtc)}: ${sum(totals, span)} in total. ${parts.join(', ')}`;
+  return `${formatSpan(from, until, zone)}: ${sum(totals, span)} in total. ${parts.join(', ')}`;
 }
 
 function summaryOf(props: StackedBarsProps, totals: readonly number[]): string {
-  const { startMs, endMs, buckets, series, isUtc, onBrush } = props;
+  const { startMs, endMs, buckets, series, zone, onBrush } = props;
   const all = { first: 0, last: buckets - 1 };
   const highest = Math.max(0, ...totals);
   const peak = totals.indexOf(highest);
+  const whole = formatSpan(startMs, endMs, zone);
   const parts = rowsOf(all, series).map(({ name, count }) => `${count} ${name}`);
   const keys = onBrush
     ? ' Arrow keys move between the bars, Shift and an arrow key select a range, Enter zooms in.'
     : '';
-  if (highest === 0) return `None from ${spanText(startMs, endMs, isUtc)}.${keys}`;
+  if (highest === 0) return `None from ${whole}.${keys}`;
   const [from, until] = [peak, peak + 1].map((at) => bucketEdge(startMs, endMs, at, buckets));
   return (
-    `From ${spanText(startMs, endMs, isUtc)}: ${sum(totals, all)} in total; ${parts.join(', ')}. ` +
-    `Most from ${spanText(from!, until!, isUtc)}: ${highest}.${keys}`
+    `From ${whole}: ${sum(totals, all)} in total; ${parts.join(', ')}. ` +
+    `Most from ${formatSpan(from!, until!, zone)}: ${highest}.${keys}`
   );
 }
 

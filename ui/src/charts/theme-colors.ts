@@ -1,15 +1,12 @@
 /** Theme colours for a canvas, which does not follow CSS. */
-import { useSyncExternalStore } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
+import { useMedia } from '../parts/layout/use-media.ts';
 
 /** @returns resolves a custom property such as `--accent` to a colour; a new function per theme */
 export function useThemeColors(): (property: string) => string {
-  useSyncExternalStore(subscribe, currentTheme);
-  return resolve;
-}
-
-/** Changes with the colours: a dependency of every drawing. */
-export function useThemeKey(): string {
-  return useSyncExternalStore(subscribe, currentTheme);
+  const chosen = useSyncExternalStore(subscribe, () => document.documentElement.dataset['theme']);
+  const prefersDark = useMedia('(prefers-color-scheme: dark)');
+  return useCallback((property) => resolve(property), [chosen, prefersDark]);
 }
 
 /** `light-dark()` resolves only in a colour property. */
@@ -22,22 +19,8 @@ function resolve(property: string): string {
   return color;
 }
 
-function currentTheme(): string {
-  const chosen = document.documentElement.dataset['theme'] ?? 'system';
-  return chosen + (prefersDark().matches ? ' dark' : ' light');
-}
-
 function subscribe(listener: () => void): () => void {
   const observer = new MutationObserver(listener);
   observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-  const media = prefersDark();
-  media.addEventListener('change', listener);
-  return () => {
-    observer.disconnect();
-    media.removeEventListener('change', listener);
-  };
-}
-
-function prefersDark(): MediaQueryList {
-  return matchMedia('(prefers-color-scheme: dark)');
+  return () => observer.disconnect();
 }

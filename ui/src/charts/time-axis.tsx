@@ -7,9 +7,9 @@ export interface TimeAxisProps extends Omit<Ticks, 'maxTicks'> {
   readonly width: number;
 }
 
-export function TimeAxis({ startMs, endMs, width, isUtc }: TimeAxisProps) {
+export function TimeAxis({ startMs, endMs, width, zone }: TimeAxisProps) {
   const maxTicks = Math.max(2, Math.floor(width / 90));
-  const ticks = endMs > startMs ? timeTicks({ startMs, endMs, maxTicks, isUtc }) : [];
+  const ticks = endMs > startMs ? timeTicks({ startMs, endMs, maxTicks, zone }) : [];
   const ratio = (ms: number) => (ms - startMs) / (endMs - startMs);
   return (
     <div className={styles.axis} aria-hidden="true">

@@ -1,12 +1,13 @@
 /** Line chart over time with range selection. */
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { type AlignedColumn, alignSeries } from './aligned-series.ts';
-import { formatTime } from '../parts/text/time-text.ts';
-import { useThemeColors, useThemeKey } from './theme-colors.ts';
+import { type AlignedColumn, alignSeries, valueAt } from './aligned-series.ts';
+import { formatMs, type Zone } from '../parts/text/time-text.ts';
+import { useThemeColors } from './theme-colors.ts';
 import styles from './time-lines.module.css';
 import { type Line, type Pointer, TimeReadout } from './time-readout.tsx';
+import { placeByKey } from './use-brush.ts';
 import { tickSteps, valueFormat } from './value-format.ts';
 
 export interface TimeLinesProps {
@@ -14,7 +15,7 @@ export interface TimeLinesProps {
   /** Unix ms; the axis shows the whole range even without samples. */
   readonly fromMs: number;
   readonly untilMs: number;
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   /** Accessible name. */
   readonly label: string;
   readonly onBrush: (fromMs: number, untilMs: number) => void;
@@ -31,25 +32,22 @@ const height = 320;
 const minAxisWidth = 70;
 
 export function TimeLines(props: TimeLinesProps) {
-  const { lines, fromMs, untilMs, isUtc, label, isZeroBased, unit = '' } = props;
+  const { lines, fromMs, untilMs, zone, label, isZeroBased, unit = '' } = props;
   const format = valueFormat(unit);
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  const latest = useRef(props);
   const [pointer, setPointer] = useState<Pointer | undefined>();
   const colors = useThemeColors();
-  const theme = useThemeKey();
   const data = useMemo(() => alignSeries(lines), [lines]);
-  useEffect(() => {
-    latest.current = props;
-  });
+  const onBrush = useEffectEvent(props.onBrush);
+  const onPick = useEffectEvent((ms: number) => props.onPick?.(ms));
 
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const chart = createPlot(element, { ...props, data, colors, latest, setPointer });
+    const chart = createPlot(element, { ...props, data, colors, onBrush, setPointer });
     plot.current = chart;
-    chart.over.addEventListener('click', () => pick(chart, latest.current));
+    chart.over.addEventListener('click', () => pick(chart, onPick));
     const observer = new ResizeObserver(() => {
       chart.setSize({ width: element.clientWidth, height });
     });
@@ -58,7 +56,7 @@ export function TimeLines(props: TimeLinesProps) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [data, lines, fromMs, untilMs, isUtc, isZeroBased, unit, colors, theme]);
+  }, [data, lines, fromMs, untilMs, zone, isZeroBased, unit, colors]);
 
   return (
     <div className={styles.frame}>
@@ -72,9 +70,10 @@ export function TimeLines(props: TimeLinesProps) {
           aria-valuemin={1}
           aria-valuemax={Math.max(1, data[0].length)}
           aria-valuenow={(pointer?.index ?? data[0].length - 1) + 1}
-          aria-valuetext={pointer && textOf(pointer, props)}
+          aria-valuetext={pointer && textOf(pointer.index, data, props)}
           onKeyDown={(event) => {
-            if (plot.current && moveByKey(plot.current, event.key, props)) event.preventDefault();
+            const isMove = plot.current && moveByKey(plot.current, event.key, props.onPick);
+            if (isMove) event.preventDefault();
           }}
           onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
         />
@@ -82,7 +81,7 @@ export function TimeLines(props: TimeLinesProps) {
         <div ref={holder} className={styles.chart} role="img" aria-label={label} />
       )}
       {pointer && (
-        <TimeReadout pointer={pointer} lines={lines} data={data} isUtc={isUtc} format={format} />
+        <TimeReadout pointer={pointer} lines={lines} data={data} zone={zone} format={format} />
       )}
     </div>
   );
@@ -91,12 +90,11 @@ export function TimeLines(props: TimeLinesProps) {
 interface Plotting extends TimeLinesProps {
   readonly data: ReturnType<typeof alignSeries>;
   readonly colors: (property: string) => string;
-  readonly latest: { readonly current: TimeLinesProps };
   readonly setPointer: (pointer: Pointer | undefined) => void;
 }
 
 function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
-  const { lines, fromMs, untilMs, isUtc, isZeroBased, unit = '', data, colors } = plotting;
+  const { lines, fromMs, untilMs, zone, isZeroBased, unit = '', data, colors } = plotting;
   const steps = tickSteps(unit);
   const text = colors('--text-quiet');
   const grid = { stroke: colors('--line'), width: 1 };
@@ -104,7 +102,7 @@ function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
   const options: uPlot.Options = {
     width: element.clientWidth,
     height,
-    tzDate: (seconds) => toDate(seconds, isUtc),
+    tzDate: (seconds) => toDate(seconds, zone),
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
     scales: {
@@ -135,7 +133,7 @@ function createPlot(element: HTMLElement, plotting: Plotting): uPlot {
         ({ select, posToVal }) => {
           if (select.width < 4) return;
           const edge = (left: number) => Math.round(posToVal(left, 'x') * 1000);
-          plotting.latest.current.onBrush(edge(select.left), edge(select.left + select.width));
+          plotting.onBrush(edge(select.left), edge(select.left + select.width));
         },
       ],
     },
@@ -151,38 +149,33 @@ function axisWidth(_: uPlot, labels: readonly string[] | null): number {
   return Math.max(minAxisWidth, ...(labels ?? []).map((label) => 22 + 7 * label.length));
 }
 
-function pick({ cursor, data }: uPlot, { onPick }: TimeLinesProps): void {
+function pick({ cursor, data }: uPlot, onPick: TimeLinesProps['onPick']): void {
   const seconds = data[0][cursor.idx ?? -1];
   if (seconds !== undefined) onPick?.(Math.round(seconds * 1000));
 }
 
 /** @returns whether the key has a meaning here */
-function moveByKey(chart: uPlot, key: string, props: TimeLinesProps): boolean {
+function moveByKey(chart: uPlot, key: string, onPick: TimeLinesProps['onPick']): boolean {
   const [seconds] = chart.data;
-  const last = seconds.length - 1;
-  const at = chart.cursor.idx ?? last + 1;
-  if (key === 'Enter') pick(chart, props);
-  const page = Math.max(1, Math.round(last / 10));
-  const targets: Readonly<Record<string, number>> = {
-    ArrowLeft: at - 1,
-    ArrowRight: at + 1,
-    PageDown: at - page,
-    PageUp: at + page,
-    Home: 0,
-    End: last,
-  };
-  const target = targets[key];
-  if (target === undefined || last < 0) return key === 'Enter';
-  const left = chart.valToPos(seconds[Math.max(0, Math.min(last, target))]!, 'x');
-  chart.setCursor({ left, top: height / 2 });
+  const at = chart.cursor.idx ?? seconds.length;
+  if (key === 'Enter') pick(chart, onPick);
+  const target = placeByKey(key, at, seconds.length);
+  if (target === undefined) return key === 'Enter';
+  chart.setCursor({ left: chart.valToPos(seconds[target]!, 'x'), top: height / 2 });
   return true;
 }
 
-function textOf({ index }: Pointer, { lines, isUtc, unit = '' }: TimeLinesProps) {
+function textOf(
+  index: number,
+  [seconds, ...columns]: ReturnType<typeof alignSeries>,
+  { lines, zone, unit = '' }: TimeLinesProps,
+): string {
   const format = valueFormat(unit);
-  const words = lines.map(({ name, values }) => `${name} ${format(values[index] ?? NaN)}`);
-  const ms = lines[0]?.times[index] ?? 0;
-  return `${formatTime(new Date(ms).toISOString(), isUtc ? 'utc' : 'local')}: ${words.join(', ')}`;
+  const words = lines.flatMap(({ name }, place) => {
+    const value = valueAt(columns[place] ?? [], index);
+    return value === undefined ? [] : [`${name} ${format(value)}`];
+  });
+  return `${formatMs((seconds[index] ?? 0) * 1000, zone)}: ${words.join(', ') || 'no values'}`;
 }
 
 function toPointer({ idx, left = 0 }: uPlot.Cursor, over: HTMLElement): Pointer | undefined {
@@ -201,7 +194,7 @@ const timeLabels: uPlot.Axis.Values = [
   [1, '{HH}:{mm}:{ss}', `\n${day}`, null, '\n{MM}-{DD}', null, null, null, 1],
 ];
 
-function toDate(seconds: number, isUtc: boolean): Date {
+function toDate(seconds: number, zone: Zone): Date {
   const date = new Date(seconds * 1000);
-  return isUtc ? uPlot.tzDate(date, 'Etc/UTC') : date;
+  return zone === 'utc' ? uPlot.tzDate(date, 'Etc/UTC') : date;
 }

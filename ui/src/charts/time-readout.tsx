@@ -1,7 +1,7 @@
 /** Tooltip with the values at the hovered time, largest first. */
 import { LogText } from '../parts/text/log-text.tsx';
-import { formatTime } from '../parts/text/time-text.ts';
-import type { alignSeries, TimedValues } from './aligned-series.ts';
+import { formatMs, type Zone } from '../parts/text/time-text.ts';
+import { type alignSeries, type TimedValues, valueAt } from './aligned-series.ts';
 import styles from './time-readout.module.css';
 
 export interface Line extends TimedValues {
@@ -23,19 +23,16 @@ export interface TimeReadoutProps {
   readonly pointer: Pointer;
   readonly lines: readonly Line[];
   readonly data: ReturnType<typeof alignSeries>;
-  readonly isUtc: boolean;
+  readonly zone: Zone;
   readonly format: (value: number) => string;
 }
 
 /** More would not fit into the chart. */
 const maxRows = 12;
-/** How far to look back for the last sample of a series. */
-const lookBack = 50;
 
-export function TimeReadout({ pointer, lines, data, isUtc, format }: TimeReadoutProps) {
+export function TimeReadout({ pointer, lines, data, zone, format }: TimeReadoutProps) {
   const { index, left, isRightHalf } = pointer;
   const [seconds, ...columns] = data;
-  const time = new Date((seconds[index] ?? 0) * 1000).toISOString();
   const rows = lines
     .map((line, place) => ({ line, value: valueAt(columns[place] ?? [], index) }))
     .filter(({ value }) => value !== undefined)
@@ -48,7 +45,7 @@ export function TimeReadout({ pointer, lines, data, isUtc, format }: TimeReadout
       style={isRightHalf ? { right: `calc(100% - ${left - 12}px)` } : { left: left + 12 }}
       aria-hidden="true"
     >
-      <strong>{formatTime(time, isUtc ? 'utc' : 'local')}</strong>
+      <strong>{formatMs((seconds[index] ?? 0) * 1000, zone)}</strong>
       {rows.slice(0, maxRows).map(({ line, value }) => (
         <div key={line.name} className={styles.row}>
           <span className={styles.swatch} style={{ background: line.color }} />
@@ -61,14 +58,4 @@ export function TimeReadout({ pointer, lines, data, isUtc, format }: TimeReadout
       {rows.length > maxRows && <span>and {rows.length - maxRows} more</span>}
     </div>
   );
-}
-
-function valueAt(
-  column: readonly (number | null | undefined)[],
-  index: number,
-): number | undefined {
-  const value = column
-    .slice(Math.max(0, index - lookBack), index + 1)
-    .findLast((one) => one !== undefined);
-  return value ?? undefined;
 }

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { spanText, timeTicks } from './time-ticks.ts';
+import { formatSpan } from '../parts/text/time-text.ts';
+import { timeTicks } from './time-ticks.ts';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const labels = (from: string, until: string) =>
-  timeTicks({ startMs: at(from), endMs: at(until), maxTicks: 5, isUtc: true }).map(
+  timeTicks({ startMs: at(from), endMs: at(until), maxTicks: 5, zone: 'utc' }).map(
     ({ label }) => label,
   );
 
@@ -57,7 +58,7 @@ test('repeats the ticks of the hour that daylight saving time repeats', (t) => {
     else process.env['TZ'] = before;
   });
   const local = (from: string, until: string) =>
-    timeTicks({ startMs: at(from), endMs: at(until), maxTicks: 5, isUtc: false }).map(
+    timeTicks({ startMs: at(from), endMs: at(until), maxTicks: 5, zone: 'local' }).map(
       ({ label }) => label,
     );
   assert.deepEqual(local('2026-10-25T00:00:00', '2026-10-25T02:00:00'), [
@@ -78,21 +79,27 @@ test('repeats the ticks of the hour that daylight saving time repeats', (t) => {
 test('returns ordered ticks within the axis, at most as many as requested', () => {
   const ms = fc.integer({ min: 0, max: at('2149-01-01T00:00:00') });
   fc.assert(
-    fc.property(ms, ms, fc.integer({ min: 2, max: 30 }), fc.boolean(), (a, b, maxTicks, isUtc) => {
-      const [startMs, endMs] = [Math.min(a, b), Math.max(a, b) + 1];
-      const ticks = timeTicks({ startMs, endMs, maxTicks, isUtc });
-      assert.ok(ticks.length <= maxTicks + 1);
-      for (const [index, tick] of ticks.entries()) {
-        assert.ok(tick.ms >= startMs && tick.ms <= endMs);
-        if (index > 0) assert.ok(tick.ms > ticks[index - 1]!.ms);
-      }
-    }),
+    fc.property(
+      ms,
+      ms,
+      fc.integer({ min: 2, max: 30 }),
+      fc.constantFrom('local', 'utc'),
+      (a, b, maxTicks, zone) => {
+        const [startMs, endMs] = [Math.min(a, b), Math.max(a, b) + 1];
+        const ticks = timeTicks({ startMs, endMs, maxTicks, zone });
+        assert.ok(ticks.length <= maxTicks + 1);
+        for (const [index, tick] of ticks.entries()) {
+          assert.ok(tick.ms >= startMs && tick.ms <= endMs);
+          if (index > 0) assert.ok(tick.ms > ticks[index - 1]!.ms);
+        }
+      },
+    ),
   );
 });
 
 test('abbreviates the end of a range', () => {
   const from = at('2026-04-01T08:30:00');
-  assert.equal(spanText(from, from + 60_000, true), '2026-04-01 08:30:00 – 08:31:00');
-  assert.equal(spanText(from, from + 1, true), '2026-04-01 08:30:00.000 – 08:30:00.001');
-  assert.match(spanText(from, from + 86_400_000, true), /– 2026-04-02 08:30:00$/);
+  assert.equal(formatSpan(from, from + 60_000, 'utc'), '2026-04-01 08:30:00 – 08:31:00');
+  assert.equal(formatSpan(from, from + 1, 'utc'), '2026-04-01 08:30:00.000 – 08:30:00.001');
+  assert.match(formatSpan(from, from + 86_400_000, 'utc'), /– 2026-04-02 08:30:00$/);
 });

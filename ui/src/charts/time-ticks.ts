@@ -1,4 +1,6 @@
 /** Ticks of a time axis at round times of the displayed time zone. Pure. */
+import { roundSteps } from '../../../src/model/round-steps.ts';
+import { formatMs, offsetMs, type Zone } from '../parts/text/time-text.ts';
 
 export interface TimeTick {
   /** Unix ms. */
@@ -6,52 +8,30 @@ export interface TimeTick {
   readonly label: string;
 }
 
-const [millisecond, second, minute, hour, day] = [1, 1000, 60_000, 3_600_000, 86_400_000];
-/** Round lengths of time in ms, ascending. */
-export const roundSteps: readonly number[] = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((count) => count * millisecond),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
-  ...[1, 2, 3, 6, 12].map((count) => count * hour),
-  ...[1, 2, 7, 14, 28, 91, 182, 364, 728].map((count) => count * day),
-];
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
 
 export interface TimeAxis {
   readonly startMs: number;
   readonly endMs: number;
   readonly maxTicks: number;
-  readonly isUtc: boolean;
+  readonly zone: Zone;
 }
 
-export function timeTicks({ startMs, endMs, maxTicks, isUtc }: TimeAxis): TimeTick[] {
+export function timeTicks({ startMs, endMs, maxTicks, zone }: TimeAxis): TimeTick[] {
   const spanMs = endMs - startMs;
   const step = roundSteps.find((size) => spanMs / size <= maxTicks) ?? roundSteps.at(-1)!;
   const ticks: TimeTick[] = [];
-  const startOffsetMs = offsetMs(startMs, isUtc);
+  const startOffsetMs = offsetMs(startMs, zone);
   // Computed in local time, so that ticks stay round across daylight saving changes.
   let localMs = Math.ceil((startMs + startOffsetMs) / step) * step;
   for (; ticks.length <= maxTicks; localMs += step) {
     const guess = localMs - startOffsetMs;
     // Steps below an hour are round in UTC too, and cover the repeated hour twice.
-    const ms = step <= hour ? guess : localMs - offsetMs(guess, isUtc);
+    const ms = step <= hour ? guess : localMs - offsetMs(guess, zone);
     if (ms > endMs) break;
-    if (ms >= startMs) ticks.push({ ms, label: labelOf(zonedText(ms, isUtc), step) });
+    if (ms >= startMs) ticks.push({ ms, label: labelOf(formatMs(ms, zone), step) });
   }
   return ticks;
-}
-
-/** `2026-04-01 08:30:00.123` */
-function zonedText(ms: number, isUtc: boolean): string {
-  return new Date(ms + offsetMs(ms, isUtc)).toISOString().slice(0, 23).replace('T', ' ');
-}
-
-/** `2026-04-01 08:30:00 – 08:31:00`: the end is abbreviated. */
-export function spanText(fromMs: number, untilMs: number, isUtc: boolean): string {
-  const hasFractions = fromMs % second !== 0 || untilMs % second !== 0;
-  const [from, until] = [fromMs, untilMs].map((ms) =>
-    zonedText(ms, isUtc).slice(0, hasFractions ? 23 : 19),
-  ) as [string, string];
-  return `${from} – ${from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until}`;
 }
 
 function labelOf(text: string, step: number): string {
@@ -59,9 +39,4 @@ function labelOf(text: string, step: number): string {
   if (step >= day || (step >= minute && text.endsWith('00:00:00.000'))) return text.slice(5, 10);
   if (step >= minute) return text.slice(11, 16);
   return text.slice(11, step >= second ? 19 : 23);
-}
-
-/** What to add to Unix ms for the time on a clock. */
-export function offsetMs(ms: number, isUtc: boolean): number {
-  return isUtc ? 0 : -new Date(ms).getTimezoneOffset() * minute;
 }

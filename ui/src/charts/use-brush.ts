@@ -60,7 +60,7 @@ export function useBrush(buckets: number, onChoose?: (span: BucketSpan) => void)
   };
 
   const moveByKey = (event: KeyboardEvent<HTMLElement>) => {
-    const target = targetOf(event.key, at, buckets);
+    const target = placeByKey(event.key, at, buckets);
     if (target !== undefined) {
       setPointed(pointed === undefined && event.key.startsWith('Arrow') ? at : target);
       if (!event.shiftKey) giveUp();
@@ -110,16 +110,18 @@ function bucketAt({ clientX, currentTarget }: PointerEvent<HTMLElement>, buckets
   return Math.max(0, Math.min(buckets - 1, bucket));
 }
 
-function targetOf(key: string, at: number, buckets: number): number | undefined {
-  const page = Math.max(1, Math.round(buckets / 10));
+/** Where a key moves to among `count` places; undefined for other keys. */
+export function placeByKey(key: string, at: number, count: number): number | undefined {
+  const page = Math.max(1, Math.round(count / 10));
   const targets: Readonly<Record<string, number>> = {
     ArrowLeft: at - 1,
     ArrowRight: at + 1,
     PageDown: at - page,
     PageUp: at + page,
     Home: 0,
-    End: buckets - 1,
+    End: count - 1,
   };
   const target = targets[key];
-  return target === undefined ? undefined : Math.max(0, Math.min(buckets - 1, target));
+  if (target === undefined || count === 0) return undefined;
+  return Math.max(0, Math.min(count - 1, target));
 }

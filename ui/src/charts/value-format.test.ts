@@ -1,8 +1,7 @@
 /** Labels of values, and ticks at round values of the unit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatValue, parseValue } from './format-value.ts';
-import { tickSteps, valueFormat } from './value-format.ts';
+import { formatValue, parseValue, tickSteps, valueFormat } from './value-format.ts';
 
 test('large and small values have an exponent', () => {
   assert.deepEqual([1e308, -1.234567e15, 9.9e14, 1234.5, 0.0001, -0, -Infinity].map(formatValue), [

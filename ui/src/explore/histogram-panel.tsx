@@ -90,7 +90,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
           endMs={Date.parse(data?.endTime ?? run.bounds.untilTime)}
           buckets={data?.buckets.length ?? run.buckets}
           series={series}
-          isUtc={timeZone === 'utc'}
+          zone={timeZone}
           height={height}
           pending={isOld ? (isFetching ? 'Loading the counts' : 'Not counted') : undefined}
           onBrush={(fromMs, untilMs) => onRange(toAbsolute(fromMs, untilMs))}

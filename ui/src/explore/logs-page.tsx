@@ -7,6 +7,7 @@ import { AlertLink } from '../links/alert-link.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Sheet } from '../parts/layout/sheet.tsx';
+import { useMedia } from '../parts/layout/use-media.ts';
 import { facetFieldNames, FacetSidebar } from './facets/facet-sidebar.tsx';
 import { FilterChips } from './filter-chips.tsx';
 import { HistogramPanel } from './histogram-panel.tsx';
@@ -24,7 +25,6 @@ import { ExploreTabs } from './tabs/explore-tabs.tsx';
 import { ShareMenu } from './share-menu.tsx';
 import { type Filter, termsOf, withFilter, withoutFilter } from './terms.ts';
 import { type ExploreState, useExploreQuery } from './use-explore-query.ts';
-import { useIsNarrow } from './use-is-narrow.ts';
 import { useKept } from './use-kept.ts';
 import { type Run, useOverviewRun, useRun } from './use-run.ts';
 import { ViewsMenu } from './views/views-menu.tsx';
@@ -236,7 +236,8 @@ function HideKey({ onPress }: { onPress: () => void }) {
 
 /** Facets beside the logs on wide screens, else in a sheet. */
 function useSide() {
-  const isNarrow = useIsNarrow();
+  /** Too narrow for the sidebar. */
+  const isNarrow = useMedia('(max-width: 52rem)');
   const [isWanted, setIsWanted] = useKept('weir.facets.shown', true);
   const [isSheetOpen, setIsSheetOpen] = useState(false);
   const isOpen = isNarrow ? isSheetOpen : isWanted;

@@ -7,11 +7,12 @@ import { usePreferences } from '../app/preferences.ts';
 import { Button } from '../parts/controls/button.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
+import { formatTime } from '../parts/text/time-text.ts';
 import { cutText } from '../parts/text/visible-text.ts';
 import styles from './nothing-found.module.css';
 import { hintsOf } from './query-box/query-hints.ts';
 import { type ExploreQuery, parseSpan, type Range } from './query.ts';
-import { formatMoment, formatRange, spanWords, toAbsolute, type Zone } from './range/range.ts';
+import { formatRange, spanWords, toAbsolute } from './range/range.ts';
 import { useNewestLog } from './reads.ts';
 import type { Run } from './use-run.ts';
 import { serviceNowMs } from '../api/service-clock.ts';
@@ -78,7 +79,7 @@ function Reason({ query, newest }: { query: ExploreQuery; newest: Log | null | u
       Searched {formatRange(query.range, timeZone).replace(/^Last/, 'the last')}.{' '}
       {newest === null && 'No log matches in any time range.'}
       {newest &&
-        `The newest matching log is from ${shortMoment(Date.parse(newest.timestamp), timeZone)}.`}
+        `The newest matching log is from ${formatTime(newest.timestamp, timeZone).slice(0, 19)}.`}
     </p>
   );
 }
@@ -145,10 +146,6 @@ function useArrival(newest: Log | null | undefined, range: Range, run: Run, onAr
     if (newestMs === undefined || range.kind === 'absolute' || newestMs >= serviceNowMs()) return;
     if (newestMs >= Date.parse(run.bounds.sinceTime)) onArrival();
   }, [newestMs, range, run, onArrival]);
-}
-
-function shortMoment(ms: number, zone: Zone): string {
-  return formatMoment(ms, zone).slice(0, 19);
 }
 
 function around(ms: number): Range {

@@ -1,18 +1,11 @@
 /** Row heights and scroll position of the list while rows change. */
-import { type RefObject, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import type { Log } from '../../api/models.ts';
+import { useMedia } from '../../parts/layout/use-media.ts';
 
 /** px; from the style sheet, larger for touch. */
 export function useRowHeight(): number {
-  const isCoarse = useSyncExternalStore(subscribeToPointer, () => coarsePointer.matches);
-  return isCoarse ? 40 : 24;
-}
-
-const coarsePointer = matchMedia('(pointer: coarse)');
-
-function subscribeToPointer(listener: () => void): () => void {
-  coarsePointer.addEventListener('change', listener);
-  return () => coarsePointer.removeEventListener('change', listener);
+  return useMedia('(pointer: coarse)') ? 40 : 24;
 }
 
 /** Collapsed rows are no longer measured: reports them, so that their height is reset. */

@@ -14,7 +14,7 @@ import {
   untilNow,
   zoomOut,
 } from './range.ts';
-import { roundSteps } from '../../charts/time-ticks.ts';
+import { roundSteps } from '../../../../src/model/round-steps.ts';
 import { parseSpan, type Range } from '../query.ts';
 
 const bounds = { sinceTime: '2026-04-01T08:00:00.000Z', untilTime: '2026-04-01T09:00:00.000Z' };

@@ -1,8 +1,13 @@
 /** Time ranges: resolve, display, move, parse. Pure. */
-import { offsetMs, roundSteps } from '../../charts/time-ticks.ts';
+import { roundSteps } from '../../../../src/model/round-steps.ts';
+import {
+  formatMs,
+  formatSpan,
+  formatTime,
+  offsetMs,
+  type Zone,
+} from '../../parts/text/time-text.ts';
 import { parseSpan, type Range, type TimeBounds } from '../query.ts';
-
-export type Zone = 'local' | 'utc';
 
 export const presets = [
   '5m',
@@ -22,13 +27,7 @@ export const presets = [
 /** `Last 90 minutes`, `Last hour`, or `2026-04-01 08:30:00 – 09:00:00` */
 export function formatRange(range: Range, zone: Zone): string {
   if (range.kind === 'relative') return `Last ${spanWords(range.span)}`;
-  const { from, until } = range;
-  const hasFractions = !from.endsWith('.000Z') || !until.endsWith('.000Z');
-  const [start, end] = [from, until].map((iso) =>
-    formatMoment(Date.parse(iso), zone).slice(0, hasFractions ? 23 : 19),
-  ) as [string, string];
-  const isSameDay = start.slice(0, 10) === end.slice(0, 10);
-  return `${start} – ${isSameDay ? end.slice(11) : end}`;
+  return formatSpan(Date.parse(range.from), Date.parse(range.until), zone);
 }
 
 /** `90 minutes`, `hour` */
@@ -130,7 +129,7 @@ function barLength(spanMs: number, fitting: number): number {
 }
 
 function floorIn(zone: Zone, ms: number, step: number): number {
-  const offset = offsetMs(ms, zone === 'utc');
+  const offset = offsetMs(ms, zone);
   return Math.max(0, Math.floor((ms + offset) / step) * step - offset);
 }
 
@@ -143,11 +142,6 @@ export function toAbsolute(fromMs: number, untilMs: number): Range {
     from: new Date(from).toISOString(),
     until: new Date(until).toISOString(),
   };
-}
-
-/** `2026-04-01 08:30:00.123` */
-export function formatMoment(ms: number, zone: Zone): string {
-  return new Date(ms + offsetMs(ms, zone === 'utc')).toISOString().slice(0, 23).replace('T', ' ');
 }
 
 /**
@@ -176,7 +170,7 @@ export function editedMoment(
 
 /** An ISO time in a field that is edited: `2026-04-01 08:30:00` */
 export function momentText(iso: string, zone: Zone): string {
-  return formatMoment(Date.parse(iso), zone).replace(/\.000$/, '');
+  return formatTime(iso, zone).replace(/\.000$/, '');
 }
 
 /** Parses a span: `90m`, `90 min`, `2 hours`, `last 3d`. */
@@ -221,7 +215,7 @@ function parseDate(text: string, zone: Zone): number | undefined {
   const ms = Date.parse(`${day}T${time}${own ?? (zone === 'utc' ? 'Z' : '')}`);
   if (Number.isNaN(ms)) return undefined;
   // `Date` turns 31 February into 3 March.
-  const isReal = own !== undefined || formatMoment(ms, zone).startsWith(day);
+  const isReal = own !== undefined || formatMs(ms, zone).startsWith(day);
   return isReal ? ms : undefined;
 }
 

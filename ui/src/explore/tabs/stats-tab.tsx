@@ -1,8 +1,8 @@
 /** A statistic of the matching logs, by groups: a table, and lines over time. */
 import { useContext, useMemo, useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
-import { formatValue } from '../../charts/format-value.ts';
-import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
+import { formatValue } from '../../charts/value-format.ts';
+import { useThemeColors } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Select } from '../../parts/controls/select.tsx';
@@ -70,7 +70,7 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
               lines={lines}
               fromMs={Date.parse(run.bounds.sinceTime)}
               untilMs={Date.parse(run.bounds.untilTime)}
-              isUtc={timeZone === 'utc'}
+              zone={timeZone}
               label={`${stats.stat} over time, in steps of ${step}: ${lines.length} lines`}
               onBrush={(fromMs, untilMs) => onChange({ range: toAbsolute(fromMs, untilMs) })}
             />
@@ -132,7 +132,6 @@ function useColoredLines(
 ) {
   const colorOf = useContext(ServiceColors);
   const resolve = useThemeColors();
-  const theme = useThemeKey();
   return useMemo(
     () =>
       toLines(rows, nameOf).map((line, at) => ({
@@ -144,7 +143,7 @@ function useColoredLines(
         ),
       })),
     // `nameOf` is a new function on each render.
-    [rows, by, colorOf, resolve, theme],
+    [rows, by, colorOf, resolve],
   );
 }
 

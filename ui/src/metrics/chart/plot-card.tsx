@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import { usePreferences } from '../../app/preferences.ts';
 import { HeatMap } from '../../charts/heat-map.tsx';
-import { useThemeColors, useThemeKey } from '../../charts/theme-colors.ts';
+import { useThemeColors } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
 import { valueFormat } from '../../charts/value-format.ts';
 import { Notice } from '../../parts/feedback/notice.tsx';
@@ -51,7 +51,6 @@ export function PlotCard(props: PlotCardProps) {
   );
   const formatBucket = useMemo(() => valueFormat(bucketUnit), [bucketUnit]);
   const lines = plotted.points.map(({ line }) => line);
-  const isUtc = timeZone === 'utc';
   const zoom = (fromMs: number, untilMs: number) =>
     onChange({ range: { kind: 'absolute', fromMs, untilMs } });
   return (
@@ -65,7 +64,7 @@ export function PlotCard(props: PlotCardProps) {
       {heat ? (
         <HeatMap
           grid={heat}
-          isUtc={isUtc}
+          zone={timeZone}
           label={`Heat map over time: ${heat.edges.length - 1} buckets`}
           format={formatBucket}
           onBrush={zoom}
@@ -75,7 +74,7 @@ export function PlotCard(props: PlotCardProps) {
         <TimeLines
           lines={lines}
           {...bounds}
-          isUtc={isUtc}
+          zone={timeZone}
           isZeroBased={query.isZeroBased}
           unit={unit}
           label={`Values over time: ${lines.length} of ${series.length} series`}
@@ -133,7 +132,6 @@ const lineColors = 10;
 
 function usePlotted({ ranked, queries, isDrawn }: Plotting) {
   const resolve = useThemeColors();
-  const theme = useThemeKey();
   const drawn = ranked.filter(({ series }) => isDrawn(series.key)).map(({ series }) => series.key);
   return useMemo(() => {
     const names = namesOf(
@@ -155,5 +153,5 @@ function usePlotted({ ranked, queries, isDrawn }: Plotting) {
     });
     return { rows, points };
     // `drawn` is a new array on each render; its keys identify the content.
-  }, [ranked, queries, drawn.join('\n'), resolve, theme]);
+  }, [ranked, queries, drawn.join('\n'), resolve]);
 }

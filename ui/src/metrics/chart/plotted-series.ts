@@ -1,7 +1,7 @@
 /** Answers of range queries as series on one grid of times, with names. Pure. */
 import type { TimedValues } from '../../charts/aligned-series.ts';
-import { parseValue } from '../../charts/format-value.ts';
-import { roundSteps } from '../../charts/time-ticks.ts';
+import { parseValue } from '../../charts/value-format.ts';
+import { roundSteps } from '../../../../src/model/round-steps.ts';
 import type { Bounds } from '../metric-query.ts';
 
 export type Labels = Readonly<Record<string, string>>;

@@ -4,9 +4,27 @@ export type Zone = 'local' | 'utc';
 
 /** `2026-04-01 08:30:00.123` */
 export function formatTime(iso: string, zone: Zone): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return iso;
-  return isoLike(date, zone).replace('T', ' ');
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? iso : formatMs(ms, zone);
+}
+
+/** `2026-04-01 08:30:00.123` */
+export function formatMs(ms: number, zone: Zone): string {
+  return new Date(ms + offsetMs(ms, zone)).toISOString().slice(0, 23).replace('T', ' ');
+}
+
+/** What to add to Unix ms for the time on a clock. */
+export function offsetMs(ms: number, zone: Zone): number {
+  return zone === 'utc' ? 0 : -new Date(ms).getTimezoneOffset() * 60_000;
+}
+
+/** `2026-04-01 08:30:00 – 08:31:00`: the end is abbreviated. */
+export function formatSpan(fromMs: number, untilMs: number, zone: Zone): string {
+  const hasFractions = fromMs % 1000 !== 0 || untilMs % 1000 !== 0;
+  const [from, until] = [fromMs, untilMs].map((ms) =>
+    formatMs(ms, zone).slice(0, hasFractions ? 23 : 19),
+  ) as [string, string];
+  return `${from} – ${from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until}`;
 }
 
 /** `08:30:00.123` */
@@ -45,10 +63,4 @@ export function formatBytes(bytes: number): string {
     at += 1;
   }
   return `${at === 0 ? value : value.toFixed(1)} ${names[at] ?? ''}`;
-}
-
-function isoLike(date: Date, zone: Zone): string {
-  if (zone === 'utc') return date.toISOString().slice(0, 23);
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 23);
 }

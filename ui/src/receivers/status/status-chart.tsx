@@ -57,7 +57,7 @@ function Chart({ title, statistics: { startTime, endTime, buckets }, series }: C
         endMs={Date.parse(endTime)}
         buckets={buckets.length}
         series={series}
-        isUtc={timeZone === 'utc'}
+        zone={timeZone}
       />
     </div>
   );

@@ -1,0 +1,14 @@
+/** Whether a media query matches, now and after each change. */
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
+
+export function useMedia(query: string): boolean {
+  const media = useMemo(() => matchMedia(query), [query]);
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      media.addEventListener('change', listener);
+      return () => media.removeEventListener('change', listener);
+    },
+    [media],
+  );
+  return useSyncExternalStore(subscribe, () => media.matches);
+}
