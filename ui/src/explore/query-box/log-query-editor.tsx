@@ -1,7 +1,7 @@
 /** The query language of logs in an editor with completion and earlier queries. Load it lazily. */
 import { type CompletionContext, startCompletion } from '@codemirror/autocomplete';
 import { EditorView, keymap } from '@codemirror/view';
-import { useLayoutEffect, useRef } from 'react';
+import { useEffectEvent } from 'react';
 import { replaceText } from '../../parts/editor/code-editor.tsx';
 import { QueryEditor } from '../../parts/editor/query-editor.tsx';
 import type { EditedQuery } from '../../parts/editor/use-query-draft.ts';
@@ -10,10 +10,7 @@ import { recentQueries } from './query-history.ts';
 import { queryColors, queryLanguage } from './query-syntax.ts';
 
 export function LogQueryEditor({ offers, ...query }: EditedQuery & { readonly offers: Offers }) {
-  const latest = useRef(offers);
-  useLayoutEffect(() => {
-    latest.current = offers;
-  });
+  const autocomplete = useEffectEvent((context: CompletionContext) => complete(context, offers));
   return (
     <QueryEditor
       {...query}
@@ -21,9 +18,7 @@ export function LogQueryEditor({ offers, ...query }: EditedQuery & { readonly of
       hint="service:checkout severity>=error timeout  ( / )"
       extensions={() => [
         queryLanguage,
-        queryLanguage.data.of({
-          autocomplete: (context: CompletionContext) => complete(context, latest.current),
-        }),
+        queryLanguage.data.of({ autocomplete }),
         queryColors,
         EditorView.contentAttributes.of({ 'aria-keyshortcuts': '/' }),
         keymap.of([

@@ -1,5 +1,5 @@
 /** Automatic refresh for wall screens; pauses in hidden tabs. */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { Select } from './select.tsx';
 import styles from './auto-refresh.module.css';
 
@@ -15,13 +15,10 @@ const pauses = [
 /** @param onRefresh is called while the tab is visible */
 export function AutoRefresh({ onRefresh }: { onRefresh: () => void }) {
   const [seconds, setSeconds] = useState(0);
-  const latest = useRef(onRefresh);
-  useEffect(() => {
-    latest.current = onRefresh;
-  });
+  const refresh = useEffectEvent(onRefresh);
   useEffect(() => {
     if (seconds === 0) return;
-    const timer = setInterval(() => !document.hidden && latest.current(), seconds * 1000);
+    const timer = setInterval(() => !document.hidden && refresh(), seconds * 1000);
     return () => clearInterval(timer);
   }, [seconds]);
   return (

@@ -2,14 +2,7 @@
  * Keyboard shortcuts: a page registers its keys, and the help sheet lists them. Ignored while a
  * field has the focus, and while a sheet is open in front of them, unless they opt in.
  */
-import {
-  createContext,
-  useContext,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useSyncExternalStore,
-} from 'react';
+import { createContext, useContext, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
 export interface Shortcut {
   /** A `KeyboardEvent.key`, such as `/`, `?`, `j`, `Escape`. */
@@ -44,16 +37,14 @@ function change(next: readonly Registered[]): void {
 /** Active while the component is mounted. The list of keys must not change; the handlers may. */
 export function useShortcuts(wanted: readonly Shortcut[]): void {
   const depth = useContext(SheetDepth);
-  const latest = useRef(wanted);
-  // A layout effect, so that two quick key presses do not see the same state.
-  useLayoutEffect(() => {
-    latest.current = wanted;
-  });
+  const run = useEffectEvent((at: number, event: KeyboardEvent) => wanted[at]?.run(event));
   useEffect(() => {
-    const run = (index: number) => (event: KeyboardEvent) => latest.current[index]?.run(event);
     const own = {
       depth,
-      shortcuts: latest.current.map((shortcut, index) => ({ ...shortcut, run: run(index) })),
+      shortcuts: wanted.map((one, at) => ({
+        ...one,
+        run: (event: KeyboardEvent) => run(at, event),
+      })),
     };
     change([...registered, own]);
     return () => change(registered.filter((one) => one !== own));

@@ -6,7 +6,14 @@ import { history, historyKeymap, defaultKeymap } from '@codemirror/commands';
 import { setDiagnostics } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
-import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
+import {
+  type Ref,
+  useEffect,
+  useEffectEvent,
+  useImperativeHandle,
+  useLayoutEffect,
+  useRef,
+} from 'react';
 import { editorTheme } from './editor-theme.ts';
 import type { TextFault } from './text-fault.ts';
 
@@ -33,13 +40,15 @@ export function CodeEditor(props: CodeEditorProps) {
   const { text, faults } = props;
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
-  const latest = useRef(props);
-  useLayoutEffect(() => {
-    latest.current = props;
-  });
+  const onText = useEffectEvent(props.onText);
+  const onLeave = useEffectEvent((left: string) => props.onLeave?.(left));
   useLayoutEffect(() => {
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' });
-    const view = new EditorView({ root, parent: root, state: createState(latest) });
+    const view = new EditorView({
+      root,
+      parent: root,
+      state: createState({ ...props, onText, onLeave }),
+    });
     editor.current = view;
     return () => view.destroy();
   }, []);
@@ -68,8 +77,8 @@ export function CodeEditor(props: CodeEditorProps) {
   return <div ref={host} className={props.className} />;
 }
 
-function createState(latest: { readonly current: CodeEditorProps }): EditorState {
-  const { text, extensions, label } = latest.current;
+function createState(props: CodeEditorProps): EditorState {
+  const { text, extensions, label, onText, onLeave } = props;
   return EditorState.create({
     doc: text,
     extensions: [
@@ -83,10 +92,10 @@ function createState(latest: { readonly current: CodeEditorProps }): EditorState
         tabindex: '0',
       }),
       EditorView.updateListener.of(({ docChanged, state }) => {
-        if (docChanged) latest.current.onText(state.doc.toString());
+        if (docChanged) onText(state.doc.toString());
       }),
       EditorView.domEventHandlers({
-        blur: (_, view) => latest.current.onLeave?.(view.state.doc.toString()),
+        blur: (_, view) => onLeave?.(view.state.doc.toString()),
       }),
       keymap.of([...historyKeymap, ...defaultKeymap]),
     ],

@@ -9,7 +9,7 @@ import {
 import { insertNewline } from '@codemirror/commands';
 import type { Extension } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
-import { useLayoutEffect, useMemo, useRef } from 'react';
+import { useEffectEvent, useMemo } from 'react';
 import { CodeEditor } from './code-editor.tsx';
 import type { EditedQuery } from './use-query-draft.ts';
 
@@ -23,17 +23,14 @@ export interface QueryEditorProps extends EditedQuery {
 }
 
 export function QueryEditor({ hint, fault, onRun, extensions, ...rest }: QueryEditorProps) {
-  const run = useRef(onRun);
-  useLayoutEffect(() => {
-    run.current = onRun;
-  });
+  const run = useEffectEvent(onRun);
   const faults = useMemo(() => (fault === undefined ? [] : [fault]), [fault]);
   return (
     <CodeEditor
       {...rest}
       faults={faults}
       extensions={() => [
-        keysOf((text) => run.current(text)),
+        keysOf(run),
         extensions(),
         completion,
         placeholder(hint),

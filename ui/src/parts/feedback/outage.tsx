@@ -1,5 +1,5 @@
 /** One banner for everything that waits for a service which is unavailable. */
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../controls/button.tsx';
 import { Notice } from './notice.tsx';
@@ -25,12 +25,9 @@ export function isOutage(error: unknown): error is ApiProblem {
 
 /** Shows the banner while mounted. */
 export function Waits({ message, onRetry }: { message: string; onRetry: () => void }) {
-  const latest = useRef(onRetry);
+  const retry = useEffectEvent(onRetry);
   useEffect(() => {
-    latest.current = onRetry;
-  });
-  useEffect(() => {
-    const own = { message, retry: () => latest.current() };
+    const own = { message, retry };
     change([...waiting, own]);
     return () => change(waiting.filter((one) => one !== own));
   }, [message]);
