@@ -5,7 +5,7 @@ import { StackedBars } from '../charts/stacked-bars.tsx';
 import { Button } from '../parts/controls/button.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
-import { formatCount } from '../parts/text/time-text.ts';
+import { countOf, formatCount } from '../parts/text/time-text.ts';
 import { cutText } from '../parts/text/visible-text.ts';
 import { ServiceColors } from './service-color.ts';
 import { GroupSelect } from './facets/group-select.tsx';
@@ -50,7 +50,7 @@ export function HistogramPanel(props: HistogramPanelProps) {
     <section className={styles.panel} aria-label="Logs over time">
       <header className={styles.header}>
         <h2 className={styles.total} role="status">
-          {data === undefined ? '…' : countOfLogs(data.total)}
+          {data === undefined ? '…' : countOf(data.total, 'log')}
         </h2>
         <ul className={styles.legend} aria-label={`By ${fieldTitle(groupBy).toLowerCase()}`}>
           {all.map(({ name, color, total }) => (
@@ -105,8 +105,4 @@ export function HistogramPanel(props: HistogramPanelProps) {
       />
     </section>
   );
-}
-
-function countOfLogs(total: number): string {
-  return total === 1 ? '1 log' : `${formatCount(total)} logs`;
 }

@@ -6,7 +6,7 @@ import { dataOf } from '../../api/client.ts';
 import { useApp, useScope } from '../../app/context.ts';
 import { Icon } from '../../parts/controls/icon.tsx';
 import menu from '../../parts/controls/menu.module.css';
-import { formatCount } from '../../parts/text/time-text.ts';
+import { countOf } from '../../parts/text/time-text.ts';
 import { useToast } from '../../parts/feedback/toasts.tsx';
 import { type ExploreQuery, type TimeBounds, toApiFilters } from '../query.ts';
 import columns from './columns-menu.module.css';
@@ -38,7 +38,7 @@ export function ExportMenu({ query, bounds }: ExportMenuProps) {
             <p className={styles.total}>
               {total === undefined
                 ? 'All logs of this search and range'
-                : `${formatCount(total)} ${total === 1 ? 'log' : 'logs'} of this search and range`}
+                : `${countOf(total, 'log')} of this search and range`}
             </p>
             {formats.map(({ format, title, about }) => (
               <Menu.Item key={format} className={menu.item} onClick={() => void start(format)}>

@@ -3,7 +3,7 @@ import type { Log } from '../../api/models.ts';
 import { changePreferences, usePreferences } from '../../app/preferences.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
-import { formatCount } from '../../parts/text/time-text.ts';
+import { countOf } from '../../parts/text/time-text.ts';
 import type { ExploreQuery, TimeBounds } from '../query.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
 import { ExportMenu } from './export-menu.tsx';
@@ -86,6 +86,6 @@ const zoneNames = { utc: 'UTC', local: 'Local' } as const;
 
 function countWords(rows: readonly Log[], { phase, isStale }: FeedState): string {
   if (isStale || (phase === 'loading' && rows.length === 0)) return 'Loading…';
-  const count = rows.length === 1 ? '1 log' : `${formatCount(rows.length)} logs`;
+  const count = countOf(rows.length, 'log');
   return phase === 'complete' ? count : `${count} loaded`;
 }

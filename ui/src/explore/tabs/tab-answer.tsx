@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
-import { formatCount } from '../../parts/text/time-text.ts';
+import { countOf, formatCount } from '../../parts/text/time-text.ts';
 import type { ExploreQuery } from '../query.ts';
 import { refusalOf } from '../reads.ts';
 import type { Filter } from '../terms.ts';
@@ -47,8 +47,8 @@ export function TabAnswer<Answer>({ label, answer, tools, children }: TabAnswerP
 
 /** How many logs an answer is of. */
 export function sampleText({ sampled, total }: { sampled: number; total: number }): string {
-  if (sampled === total) return total === 1 ? '1 log' : `${formatCount(total)} logs`;
-  return `a sample of ${formatCount(sampled)} of ${formatCount(total)} logs`;
+  if (sampled === total) return countOf(total, 'log');
+  return `a sample of ${formatCount(sampled)} of ${countOf(total, 'log')}`;
 }
 
 export function percent(share: number): string {

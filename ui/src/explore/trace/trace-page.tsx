@@ -10,7 +10,7 @@ import { Icon } from '../../parts/controls/icon.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { Failure } from '../../parts/feedback/answer.tsx';
 import { Loading } from '../../parts/feedback/loading.tsx';
-import { formatCount, formatTime } from '../../parts/text/time-text.ts';
+import { countOf, formatTime } from '../../parts/text/time-text.ts';
 import type { Log } from '../../api/models.ts';
 import { LogGrid, type LogGridHandle } from '../grid/log-grid.tsx';
 import { useGridKeys } from '../grid/use-grid-keys.ts';
@@ -88,8 +88,7 @@ function Trace({ logs, isCut }: TraceLogs) {
     <ServiceColors value={colorOf}>
       <p className={styles.summary} role="status">
         {formatTime(logs[0]!.timestamp, timeZone)}: {formatDuration(lengthMs)},{' '}
-        {services.size === 1 ? '1 service' : `${services.size} services`},{' '}
-        {logs.length === 1 ? '1 log' : `${formatCount(logs.length)} logs`}
+        {countOf(services.size, 'service')}, {countOf(logs.length, 'log')}
         {isCut && ', the newest; older ones are not shown'}
       </p>
       <Waterfall spans={spans} chosen={chosen} onChoose={setChosen} />

@@ -1,6 +1,7 @@
 /** The spans of a trace as bars over time. */
 import { useContext } from 'react';
 import { LogText } from '../../parts/text/log-text.tsx';
+import { countOf } from '../../parts/text/time-text.ts';
 import { cutText } from '../../parts/text/visible-text.ts';
 import { ServiceColors } from '../service-color.ts';
 import { formatDuration, type Span } from './trace.ts';
@@ -24,8 +25,8 @@ export function Waterfall({ spans, chosen, onChoose }: WaterfallProps) {
         const name = service === '' ? 'no service' : cutText(service, maxNameLength);
         const duration = formatDuration(untilMs - fromMs);
         const counts = [
-          logs === 1 ? '1 log' : `${logs} logs`,
-          ...(errors > 0 ? [errors === 1 ? '1 error' : `${errors} errors`] : []),
+          countOf(logs, 'log'),
+          ...(errors > 0 ? [countOf(errors, 'error')] : []),
         ].join(', ');
         return (
           <li key={key}>

@@ -53,6 +53,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** `1 log`, `1,234 logs` */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `1.5 MB`, in powers of 1,000. */
 export function formatBytes(bytes: number): string {
   const names = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -11,7 +11,7 @@ import { Icon } from '../../parts/controls/icon.tsx';
 import { Answer } from '../../parts/feedback/answer.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { Card } from '../../parts/layout/page.tsx';
-import { formatBytes, formatCount, formatTime } from '../../parts/text/time-text.ts';
+import { countOf, formatBytes, formatCount, formatTime } from '../../parts/text/time-text.ts';
 import styles from './receiver-status.module.css';
 import { StatusChart } from './status-chart.tsx';
 
@@ -105,7 +105,7 @@ const reasonColumns: readonly Column<Statistics['reasons'][number]>[] = [
   {
     header: 'Refused',
     isTight: true,
-    cell: ({ kind, count }) => `${formatCount(count)} ${kind}${count === 1 ? '' : 's'}`,
+    cell: ({ kind, count }) => countOf(count, kind),
   },
   { header: 'What to change', cell: ({ advice }) => advice },
 ];
@@ -127,12 +127,9 @@ function Reasons({ reasons }: Pick<Statistics, 'reasons'>) {
   );
 }
 
-/** Times are not unique. */
-type NumberedSample = Statistics['samples'][number] & { readonly index: number };
-
 function Samples({ samples }: Pick<Statistics, 'samples'>) {
   const { timeZone } = usePreferences();
-  const columns: readonly Column<NumberedSample>[] = [
+  const columns: readonly Column<Statistics['samples'][number]>[] = [
     {
       header: 'Time',
       isTight: true,
@@ -160,8 +157,8 @@ function Samples({ samples }: Pick<Statistics, 'samples'>) {
         <DataTable
           caption="Last refusals"
           columns={columns}
-          rows={samples.map((sample, index) => ({ ...sample, index }))}
-          keyOf={({ at, index }) => `${at} ${index}`}
+          rows={samples}
+          keyOf={({ at }) => at}
         />
       )}
     </Card>
