@@ -51,11 +51,7 @@ export function createApi(
     fetch: checkedFetch,
   });
   return {
-    GET: client.GET,
-    POST: client.POST,
-    PUT: client.PUT,
-    PATCH: client.PATCH,
-    DELETE: client.DELETE,
+    ...client,
     fetch: (path, init) =>
       checkedFetch(
         new Request(new URL(path, location.origin), {

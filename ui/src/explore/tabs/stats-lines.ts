@@ -1,12 +1,6 @@
 /** Rows of statistics as lines of a chart. Pure. */
+import type { StatsRow } from '../../api/models.ts';
 import { parseSpan, type TimeBounds } from '../query.ts';
-
-export interface StatsRow {
-  readonly time: string;
-  readonly by: Readonly<Record<string, string>>;
-  readonly other?: true | undefined;
-  readonly values: Readonly<Record<string, number | null>>;
-}
 
 export interface StatsLine {
   readonly name: string;

@@ -1,5 +1,6 @@
 /** A statistic of the matching logs, by groups: a table, and lines over time. */
 import { useContext, useMemo, useState } from 'react';
+import type { StatsRow } from '../../api/models.ts';
 import { usePreferences } from '../../app/preferences.ts';
 import { formatValue } from '../../charts/value-format.ts';
 import { useThemeColors } from '../../charts/theme-colors.ts';
@@ -15,7 +16,7 @@ import { fieldTitle } from '../log/log-fields.ts';
 import type { StatsChoice } from '../query.ts';
 import { toAbsolute } from '../range/range.ts';
 import { ServiceColors } from '../service-color.ts';
-import { groupName, type StatsRow, steps, stepFor, toLines, valueOf } from './stats-lines.ts';
+import { groupName, steps, stepFor, toLines, valueOf } from './stats-lines.ts';
 import { StatsForm } from './stats-form.tsx';
 import { TabAnswer, type TabProps } from './tab-answer.tsx';
 import { useStats } from './tab-reads.ts';

@@ -2,12 +2,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { joinNames } from '../../../../src/model/log-fields.ts';
 import { dataOf } from '../../api/client.ts';
-import type { Comparison, Patterns } from '../../api/models.ts';
+import type { Stats } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
 import type { Baseline } from '../query.ts';
 import type { Run } from '../use-run.ts';
 import { baselineOf } from './baseline.ts';
-import type { StatsRow } from './stats-lines.ts';
 
 const ofOneRun = {
   staleTime: Number.POSITIVE_INFINITY,
@@ -20,8 +19,7 @@ export function usePatterns({ id, filters, bounds }: Run) {
   const query = { ...filters, ...bounds };
   return useQuery({
     queryKey: ['patterns', id, query],
-    queryFn: ({ signal }): Promise<Patterns> =>
-      dataOf(api.GET('/api/v1/patterns', { params: { query }, signal })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/patterns', { params: { query }, signal })),
     ...ofOneRun,
   });
 }
@@ -31,17 +29,9 @@ export function useComparison({ id, filters, bounds }: Run, baseline: Baseline) 
   const query = { ...filters, ...bounds, ...baselineOf(baseline, bounds, filters.query) };
   return useQuery({
     queryKey: ['compare', id, query],
-    queryFn: ({ signal }): Promise<Comparison> =>
-      dataOf(api.GET('/api/v1/compare', { params: { query }, signal })),
+    queryFn: ({ signal }) => dataOf(api.GET('/api/v1/compare', { params: { query }, signal })),
     ...ofOneRun,
   });
-}
-
-interface Stats {
-  readonly rows: readonly StatsRow[];
-  readonly exact: boolean;
-  /** Logs that percentiles are of, where not of all. */
-  readonly sampled?: number;
 }
 
 /** @param step absent = one value of the whole range */
@@ -63,9 +53,9 @@ export function useStats(
   };
   return useQuery({
     queryKey: ['stats', id, query],
-    queryFn: async ({ signal }): Promise<Stats> => {
+    queryFn: async ({ signal }): Promise<Pick<Stats, 'rows' | 'sampled'>> => {
       const answer = await dataOf(api.GET('/api/v1/stats', { params: { query }, signal }));
-      return 'rows' in answer ? answer : { rows: [], exact: true };
+      return 'rows' in answer ? answer : { rows: [] };
     },
     ...ofOneRun,
   });

@@ -1,12 +1,6 @@
 /** What a saved view includes, and which view matches the page state. Pure. */
+import type { SavedView } from '../../api/models.ts';
 import { type ExploreQuery, formatQuery, parseQuery } from '../query.ts';
-
-export interface SavedView {
-  readonly viewId: string;
-  readonly name: string;
-  /** As in the URL, without `?`. */
-  readonly query: string;
-}
 
 /** Everything except the open log. */
 export function toViewQuery(query: ExploreQuery): string {

@@ -2,7 +2,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { dataOf } from '../../api/client.ts';
 import { useApp } from '../../app/context.ts';
-import type { SavedView } from './saved-view.ts';
 
 const path = '/api/v1/admin/views';
 const queryKey = ['views'];
@@ -11,8 +10,7 @@ export function useViews() {
   const { api } = useApp();
   return useQuery({
     queryKey,
-    queryFn: async ({ signal }): Promise<readonly SavedView[]> =>
-      (await dataOf(api.GET(path, { signal }))).views,
+    queryFn: async ({ signal }) => (await dataOf(api.GET(path, { signal }))).views,
     staleTime: 30_000,
   });
 }

@@ -1,10 +1,10 @@
 /** One saved view in the menu, or its rename field. */
 import { useState } from 'react';
+import type { SavedView } from '../../api/models.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
 import { Menu } from '../../parts/controls/menu.tsx';
 import { toVisibleText } from '../../parts/text/visible-text.ts';
-import type { SavedView } from './saved-view.ts';
 import styles from './view-row.module.css';
 
 export interface ViewRowProps {

@@ -1,5 +1,6 @@
 /** Saved views: open, save, rename, overwrite, delete. */
 import { useState } from 'react';
+import type { SavedView } from '../../api/models.ts';
 import { Button } from '../../parts/controls/button.tsx';
 import { Icon } from '../../parts/controls/icon.tsx';
 import { LogText } from '../../parts/text/log-text.tsx';
@@ -8,7 +9,7 @@ import { Answer } from '../../parts/feedback/answer.tsx';
 import { ProblemNotice } from '../../parts/feedback/problem-notice.tsx';
 import { useToast } from '../../parts/feedback/toasts.tsx';
 import type { ExploreQuery } from '../query.ts';
-import { findView, type SavedView, toViewQuery } from './saved-view.ts';
+import { findView, toViewQuery } from './saved-view.ts';
 import { useViewChange, useViews, type ViewChange } from './use-views.ts';
 import { ViewRow } from './view-row.tsx';
 import styles from './views-menu.module.css';

@@ -1,15 +1,17 @@
 /** Metrics as people know them: the series of a histogram are one family. Pure. */
 import { type BuiltQuery, isBuckets, plainQuery } from '../build/built-query.ts';
 
-export type MetricType =
-  | 'counter'
-  | 'gauge'
-  | 'histogram'
-  | 'gaugehistogram'
-  | 'summary'
-  | 'info'
-  | 'stateset'
-  | 'unknown';
+const types = [
+  'counter',
+  'gauge',
+  'histogram',
+  'gaugehistogram',
+  'summary',
+  'info',
+  'stateset',
+] as const;
+
+export type MetricType = (typeof types)[number] | 'unknown';
 
 export interface MetricFamily {
   readonly name: string;
@@ -59,16 +61,6 @@ function isParted(type: string | undefined, base: string, present: ReadonlySet<s
   if (type === undefined) return present.has(`${base}_bucket`);
   return type === 'histogram' || type === 'gaugehistogram' || type === 'summary';
 }
-
-const types: readonly MetricType[] = [
-  'counter',
-  'gauge',
-  'histogram',
-  'gaugehistogram',
-  'summary',
-  'info',
-  'stateset',
-];
 
 /** By the name where the sender tells none (https://prometheus.io/docs/practices/naming/). */
 function typeOf(metric: string, told: string | undefined): MetricType {

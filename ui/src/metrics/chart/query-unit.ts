@@ -12,9 +12,7 @@ export function unitOfAll(queries: readonly string[], families: readonly MetricF
 function unitOf(text: string, families: readonly MetricFamily[]): string {
   const built = parseBuilt(text);
   if (built === undefined || built.combine === 'count') return '';
-  const family = families.find(
-    ({ name, metric }) => metric === built.metric || name === built.metric,
-  );
+  const family = familyOf(built.metric, families);
   const unit = family?.unit ?? '';
   if (built.quantile !== undefined) return unit;
   // Counts of a histogram have no unit, whatever it measures.
