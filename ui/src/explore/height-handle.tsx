@@ -35,10 +35,7 @@ export function HeightHandle({ label, height, min, max, onHeight }: HeightHandle
       onPointerMove={({ clientY }) => {
         if (grabbed.current) resize(grabbed.current.height + clientY - grabbed.current.y);
       }}
-      onPointerUp={() => {
-        grabbed.current = undefined;
-      }}
-      onPointerCancel={() => {
+      onLostPointerCapture={() => {
         grabbed.current = undefined;
       }}
       onKeyDown={(event) => {

@@ -4,7 +4,7 @@ import { useApp } from '../app/context.ts';
 import { toSharedLink } from '../app/session.ts';
 import { Icon } from '../parts/controls/icon.tsx';
 import { Popover } from '../parts/controls/popover.tsx';
-import { useToast } from '../parts/feedback/toasts.tsx';
+import { useCopy } from '../parts/controls/use-copy.ts';
 import { type ExploreQuery, formatQuery, type TimeBounds } from './query.ts';
 import styles from './share-menu.module.css';
 
@@ -15,17 +15,11 @@ export interface ShareMenuProps {
 
 export function ShareMenu({ query, bounds }: ShareMenuProps) {
   const [isOpen, setIsOpen] = useState(false);
-  const toast = useToast();
+  const copy = useCopy();
   const { accountId } = useApp().session;
-  const copy = async (shared: ExploreQuery) => {
+  const copyLink = (shared: ExploreQuery) => {
     setIsOpen(false);
-    const url = toSharedLink(location.pathname, formatQuery(shared), accountId);
-    try {
-      await navigator.clipboard.writeText(url);
-      toast('Copied the link');
-    } catch {
-      toast('This browser did not allow copying: copy the link from the address bar');
-    }
+    void copy(toSharedLink(location.pathname, formatQuery(shared), accountId), 'the link');
   };
   const { sinceTime: from, untilTime: until } = bounds;
   const moment: ExploreQuery = {
@@ -43,12 +37,12 @@ export function ShareMenu({ query, bounds }: ShareMenuProps) {
     >
       <div className={styles.panel}>
         {query.range.kind === 'relative' && (
-          <button type="button" className={styles.choice} onClick={() => void copy(query)}>
+          <button type="button" className={styles.choice} onClick={() => copyLink(query)}>
             <strong>Copy link to this query</strong>
             <span>Shows the latest logs when opened.</span>
           </button>
         )}
-        <button type="button" className={styles.choice} onClick={() => void copy(moment)}>
+        <button type="button" className={styles.choice} onClick={() => copyLink(moment)}>
           <strong>Copy link to this moment</strong>
           <span>Shows the same time range to everyone.</span>
         </button>

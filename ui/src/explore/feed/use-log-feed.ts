@@ -59,7 +59,7 @@ function logSource(
       };
     },
     openTail: (lastEventId, signal) =>
-      api.fetch(`/api/v1/logs/tail?${toQueryString(filters)}`, {
+      api.fetch(`/api/v1/logs/tail?${new URLSearchParams(filters)}`, {
         signal,
         headers: lastEventId === '' ? {} : { 'last-event-id': lastEventId },
       }),
@@ -69,17 +69,4 @@ function logSource(
 /** Formats a position for `cursor` and `since`. */
 export function positionText({ timestamp, logId }: { timestamp: string; logId: string }): string {
   return `${timestamp},${logId}`;
-}
-
-/** Arrays become repeated parameters. */
-function toQueryString(
-  parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
-): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    for (const one of Array.isArray(value) ? (value as string[]) : [value]) {
-      if (one !== undefined) query.append(name, String(one));
-    }
-  }
-  return query.toString();
 }

@@ -154,10 +154,7 @@ function WidthEdge({ cell, onWidth }: WidthEdgeProps) {
       onPointerMove={({ clientX }) => {
         if (grabbed.current !== undefined) onWidth(grabbed.current + clientX);
       }}
-      onPointerUp={() => {
-        grabbed.current = undefined;
-      }}
-      onPointerCancel={() => {
+      onLostPointerCapture={() => {
         grabbed.current = undefined;
       }}
       onDoubleClick={() => onWidth(undefined)}

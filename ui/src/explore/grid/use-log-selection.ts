@@ -12,7 +12,6 @@ export interface LogSelection {
   readonly move: (rows: number) => void;
   readonly toggle: (log: Log) => void;
   readonly toggleActive: () => void;
-  readonly open: (logId: string) => void;
 }
 
 /** @param onToggle called with the expanded log, or undefined when one is collapsed */
@@ -52,10 +51,6 @@ export function useLogSelection(
         if (log === undefined) return;
         toggle(log);
         setActive((active) => ({ ...active, moves: active.moves + 1 }));
-      },
-      open(logId) {
-        setOpenIds((ids) => new Set([...ids, logId]));
-        setActive((active) => ({ ...active, activeId: logId }));
       },
     }),
     [logs, activeIndex, moves, openIds, toggle],
