@@ -122,6 +122,18 @@ suite('tabs of the explorer', { skip: missingBrowser() ?? false }, () => {
     await assertAccessible(page, 'statistics');
   });
 
+  test('statistics over time that cannot be read say so, beside those of the range', async () => {
+    const overTime = /stats\?.*step=/;
+    await page.route(overTime, (route) => route.fulfill({ status: 500, json: {} }));
+    await go('tab=stats&range=1d');
+    await table(/^count of the range/).waitFor();
+    const fault = page.getByRole('alert');
+    await fault.waitFor();
+    await page.unroute(overTime);
+    await fault.getByRole('button', { name: 'Try again' }).click();
+    await fault.waitFor({ state: 'detached' });
+  });
+
   test('percentiles of a sample say so, and can be computed from all logs', async () => {
     const stat = 'p95(label.duration_ms)';
     const ofSample = /stats\?(?!.*exact=true)/;

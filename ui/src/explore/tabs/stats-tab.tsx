@@ -7,6 +7,7 @@ import { useThemeColors } from '../../charts/theme-colors.ts';
 import { TimeLines } from '../../charts/time-lines.tsx';
 import { Button } from '../../parts/controls/button.tsx';
 import { Select } from '../../parts/controls/select.tsx';
+import { Failure } from '../../parts/feedback/answer.tsx';
 import { EmptyState } from '../../parts/feedback/empty-state.tsx';
 import { DataTable } from '../../parts/layout/data-table.tsx';
 import { formatCount } from '../../parts/text/time-text.ts';
@@ -67,6 +68,7 @@ export function StatsTab({ query, run, streamNames, onChange }: TabProps) {
           <EmptyState title="No logs match">Statistics are of the matching logs.</EmptyState>
         ) : (
           <>
+            <Failure of={overTime} />
             <TimeLines
               lines={lines}
               fromMs={Date.parse(run.bounds.sinceTime)}
