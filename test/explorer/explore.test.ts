@@ -426,6 +426,12 @@ suite('exploring logs', { skip }, () => {
     await views.getByLabel('New name of Failures').fill('Everything');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Saved views: Everything is shown' }).waitFor();
+    // The keyboard goes on from the view.
+    const focused = views.locator('button:focus', { hasText: 'Everything' });
+    await focused.waitFor();
+    await act('Delete');
+    await views.getByRole('button', { name: 'Keep' }).click();
+    await focused.waitFor();
     await act('Delete');
     await views.getByRole('button', { name: 'Delete', exact: true }).click();
     await views.getByText('No views yet').waitFor();

@@ -28,6 +28,8 @@ export function useGridKeys(
       description: 'Open or close the log (Enter in the list)',
       run: () => selection.toggleActive(),
     },
-    { key: 'c', group, description: 'Show the log in context', run: () => onContext?.() },
+    ...(onContext === undefined
+      ? []
+      : [{ key: 'c', group, description: 'Show the log in context', run: onContext }]),
   ]);
 }

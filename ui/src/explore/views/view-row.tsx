@@ -21,7 +21,8 @@ type Mode = 'view' | 'rename' | 'delete';
 
 export function ViewRow(props: ViewRowProps) {
   const { view, isShown, onOpen } = props;
-  const [mode, setMode] = useState<Mode>('view');
+  /** Undefined until another mode was left. */
+  const [mode, setMode] = useState<Mode>();
   const name = toVisibleText(view.name);
   if (mode === 'rename') return <Rename {...props} onDone={() => setMode('view')} />;
   if (mode === 'delete') {
@@ -40,6 +41,7 @@ export function ViewRow(props: ViewRowProps) {
       <button
         type="button"
         className={styles.open}
+        autoFocus={mode === 'view'}
         aria-current={isShown ? 'true' : undefined}
         onClick={onOpen}
       >
