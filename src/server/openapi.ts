@@ -2,7 +2,6 @@
 import type { z } from 'zod';
 import type { AdminRoute } from '../admin/routes.ts';
 import type { ErrorCode } from '../model/errors.ts';
-import { fieldEntries } from '../model/log-fields.ts';
 import {
   type ReadBody,
   type ReadResponse,
@@ -48,8 +47,7 @@ export function streamDocument(routes: StreamRoutes, info: DocumentInfo): Json {
     ...sessionRoutes.map(describeSession),
     ...routes.open.map(describeOpen),
   ];
-  const described = document('Weir stream', info, 'An access token (`wra_…`).', operations);
-  return { ...described, 'x-weir-fields': fieldEntries.map(describeField) };
+  return document('Weir stream', info, 'An access token (`wra_…`).', operations);
 }
 
 function describeRead(route: ReadRoute): Operation[] {
@@ -166,18 +164,6 @@ function describeAdmin(route: AdminRoute): Operation {
 }
 
 /** How the explorer shows a field, and whether it filters and counts by it. */
-function describeField([name, { title, path, filter }]: (typeof fieldEntries)[number]): Json {
-  const [facet] = filter?.facets ?? [];
-  return {
-    name,
-    title,
-    path,
-    isFilter: filter !== undefined,
-    isAnyCase: filter?.match === 'level' || filter?.match === 'hex',
-    ...(facet !== undefined && { facet }),
-  };
-}
-
 const accountHeader = {
   name: 'X-Active-Account',
   in: 'header',
