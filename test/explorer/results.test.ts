@@ -265,6 +265,8 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.getByRole('heading', { name: 'In context' }).waitFor();
+    // Of the list behind it.
+    assert.equal(await help.getByText('Show the log in context').count(), 1);
     await page.keyboard.press('j');
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
@@ -299,6 +301,28 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.unroute(isPage);
     await sheet.getByRole('button', { name: 'Load older' }).waitFor();
     assert.equal(await rowCount(), own);
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+  });
+
+  test('a page of a context that fails is tried again in its place', async () => {
+    await begin();
+    await rowOf(page, 'event 015').click();
+    await page.getByRole('button', { name: 'In context' }).click();
+    const sheet = page.getByRole('dialog', { name: 'In context' });
+    await sheet.getByRole('row', { name: 'event 016' }).waitFor();
+    const rowCount = async () =>
+      Number(await sheet.getByRole('grid').getAttribute('aria-rowcount'));
+    const before = await rowCount();
+    const isPage = (url: URL) => url.pathname === '/api/v1/logs' && url.searchParams.has('cursor');
+    await page.route(isPage, (route) => route.fulfill({ status: 500, json: {} }));
+    await sheet.getByRole('button', { name: 'Load older' }).click();
+    const fault = sheet.getByRole('alert');
+    await fault.waitFor();
+    await page.unroute(isPage);
+    await fault.getByRole('button', { name: 'Try again' }).click();
+    await fault.waitFor({ state: 'detached' });
+    await until(async () => (await rowCount()) > before, { what: 'older logs' });
     await page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });
   });

@@ -1,5 +1,5 @@
 /** Loads the neighbours of a log in both directions, newest first. */
-import { useCallback, useEffect, useState } from 'react';
+import { type InfiniteData, keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { type Api, dataOf } from '../../api/client.ts';
 import type { Log, LogPage } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
@@ -7,100 +7,87 @@ import { positionText } from './use-log-feed.ts';
 
 export type Same = 'host' | 'service';
 
-export interface ContextState {
+interface ContextPage {
   readonly logs: readonly Log[];
-  /** Changes when the view is centred again. */
-  readonly same: readonly Same[] | undefined;
-  readonly isLoading: boolean;
-  readonly error: unknown;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
 }
 
-export interface Context extends ContextState {
-  readonly loadNewer: () => void;
-  readonly loadOlder: () => void;
-  readonly retry: () => void;
+/** Where a further page begins. */
+interface Beyond {
+  readonly direction: 'newer' | 'older';
+  readonly edge: Log;
 }
 
 const around = 50;
 const pageLimit = 200;
-const nothing: ContextState = {
-  logs: [],
-  same: undefined,
-  isLoading: true,
-  error: undefined,
-  hasNewer: false,
-  hasOlder: false,
-};
 
-/** @param same only logs of the same host or service; must be a stable value */
-export function useContextLogs(log: Log, same: readonly Same[]): Context {
+/** @param same only logs of the same host or service */
+export function useContextLogs(log: Log, same: readonly Same[]) {
   const { api } = useApp();
-  const [state, setState] = useState(nothing);
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const controller = new AbortController();
-    setState((before) => ({ ...before, isLoading: true, error: undefined }));
-    loadAround(api, log, { same, signal: controller.signal }).then(setState, (error: unknown) => {
-      if (!controller.signal.aborted) setState((kept) => ({ ...kept, isLoading: false, error }));
-    });
-    return () => controller.abort();
-  }, [api, log, same, attempt]);
-
-  // A page beyond logs that have been replaced meanwhile is not of the logs shown.
-  const loadMore = useCallback(
-    async (direction: 'newer' | 'older') => {
-      setState((before) => ({ ...before, isLoading: true, error: undefined }));
-      try {
-        const more = await loadBeyond(api, state.logs, { log, same, direction });
-        setState((now) => (now.logs === state.logs ? extend(now, more, direction) : now));
-      } catch (error) {
-        setState((now) => (now.logs === state.logs ? { ...now, isLoading: false, error } : now));
-      }
-    },
-    [api, log, same, state.logs],
-  );
+  const read = useInfiniteQuery({
+    queryKey: ['context', log.logId, same],
+    queryFn: ({ pageParam }) =>
+      pageParam === undefined
+        ? loadAround(api, log, same)
+        : loadBeyond(api, log, { same, ...pageParam }),
+    initialPageParam: undefined as Beyond | undefined,
+    getPreviousPageParam: (_, pages): Beyond => ({ direction: 'newer', edge: join(pages)[0]! }),
+    getNextPageParam: (_, pages): Beyond => ({ direction: 'older', edge: join(pages).at(-1)! }),
+    select: toContext,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const loadNewer = () => void read.fetchPreviousPage();
+  const loadOlder = () => void read.fetchNextPage();
   return {
-    ...state,
-    loadNewer: () => void loadMore('newer'),
-    loadOlder: () => void loadMore('older'),
-    retry: () => setAttempt(attempt + 1),
+    ...(read.data ?? { logs: [], hasNewer: false, hasOlder: false }),
+    /** What the logs shown have in common; undefined while they are of another choice. */
+    same: read.data === undefined || read.isPlaceholderData ? undefined : same,
+    isLoading: read.isFetching,
+    error: read.error,
+    loadNewer,
+    loadOlder,
+    retry() {
+      if (read.isFetchPreviousPageError) loadNewer();
+      else if (read.isFetchNextPageError) loadOlder();
+      else void read.refetch();
+    },
   };
+}
+
+function toContext({ pages }: InfiniteData<ContextPage>): ContextPage {
+  const [{ hasNewer }, { hasOlder }] = [pages[0]!, pages.at(-1)!];
+  return { logs: join(pages), hasNewer, hasOlder };
+}
+
+function join(pages: readonly ContextPage[]): readonly Log[] {
+  return pages.flatMap(({ logs }) => logs);
 }
 
 async function loadAround(
   api: Api,
   { logId, streamId }: Log,
-  { same, signal }: { same: readonly Same[]; signal: AbortSignal },
-): Promise<ContextState> {
+  same: readonly Same[],
+): Promise<ContextPage> {
   const query = { before: around, after: around, same: [...same], streamId: [streamId] };
   const params = { path: { logId }, query };
-  const { after, log, before } = await dataOf(
-    api.GET('/api/v1/logs/{logId}/context', { params, signal }),
-  );
+  const call = api.GET('/api/v1/logs/{logId}/context', { params });
+  const { after, log, before } = await dataOf(call);
   return {
     logs: [...after, log, ...before],
-    same,
-    isLoading: false,
-    error: undefined,
     hasNewer: after.length === around,
     hasOlder: before.length === around,
   };
 }
 
-interface Beyond {
-  readonly log: Log;
-  readonly same: readonly Same[];
-  readonly direction: 'newer' | 'older';
-}
-
 async function loadBeyond(
   api: Api,
-  logs: readonly Log[],
-  { log, same, direction }: Beyond,
-): Promise<readonly Log[]> {
-  const edge = positionText(direction === 'newer' ? logs[0]! : logs.at(-1)!);
+  log: Log,
+  { same, direction, edge }: Beyond & { readonly same: readonly Same[] },
+): Promise<ContextPage> {
+  const position = positionText(edge);
   const query = {
     streamId: [log.streamId],
     ...(same.includes('host') && { host: [log.host] }),
@@ -108,21 +95,10 @@ async function loadBeyond(
       serviceName: [log.serviceName],
       serviceNamespace: [log.serviceNamespace],
     }),
-    ...(direction === 'newer' ? { since: edge } : { cursor: edge }),
+    ...(direction === 'newer' ? { since: position } : { cursor: position }),
     limit: pageLimit,
   };
-  const call = api.GET('/api/v1/logs', { params: { query } });
-  return ((await dataOf(call)) as LogPage).logs;
-}
-
-function extend(
-  state: ContextState,
-  more: readonly Log[],
-  direction: 'newer' | 'older',
-): ContextState {
-  const mayHaveMore = more.length === pageLimit;
-  const settled = { isLoading: false, error: undefined };
-  return direction === 'newer'
-    ? { ...state, ...settled, logs: [...more, ...state.logs], hasNewer: mayHaveMore }
-    : { ...state, ...settled, logs: [...state.logs, ...more], hasOlder: mayHaveMore };
+  const { logs } = (await dataOf(api.GET('/api/v1/logs', { params: { query } }))) as LogPage;
+  const mayHaveMore = logs.length === pageLimit;
+  return { logs, hasNewer: mayHaveMore, hasOlder: mayHaveMore };
 }

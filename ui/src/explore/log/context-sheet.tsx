@@ -57,7 +57,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
         <SameButton name="service" value={log.serviceName} same={same} onToggle={toggle} />
         <Button onPress={() => grid.current?.toLog(log.logId)}>Back to this log</Button>
       </div>
-      {error !== undefined && <ProblemNotice error={error} onRetry={context.retry} />}
+      {error && <ProblemNotice error={error} onRetry={context.retry} />}
       {!isHere && isLoading && <Loading what="Loading the context" />}
       {isHere && (
         <div className={styles.list}>
