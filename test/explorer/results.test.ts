@@ -313,7 +313,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await sheet.getByRole('row', { name: 'event 016' }).waitFor();
     const rowCount = async () =>
       Number(await sheet.getByRole('grid').getAttribute('aria-rowcount'));
-    const before = await rowCount();
+    const loaded = await rowCount();
     const isPage = (url: URL) => url.pathname === '/api/v1/logs' && url.searchParams.has('cursor');
     await page.route(isPage, (route) => route.fulfill({ status: 500, json: {} }));
     await sheet.getByRole('button', { name: 'Load older' }).click();
@@ -322,7 +322,7 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await page.unroute(isPage);
     await fault.getByRole('button', { name: 'Try again' }).click();
     await fault.waitFor({ state: 'detached' });
-    await until(async () => (await rowCount()) > before, { what: 'older logs' });
+    await until(async () => (await rowCount()) > loaded, { what: 'older logs' });
     await page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });
   });
