@@ -24,6 +24,7 @@ suite('a failed insert', () => {
     ['a limit', clickHouse('159'), 'unavailable'],
     ['a busy server', clickHouse('202'), 'unavailable'],
     ['a server that does not know', clickHouse('319'), 'unknown'],
+    ['a copy of it, sent by a proxy, that still runs', clickHouse('216'), 'unknown'],
     ['no socket', system('ENOENT'), 'unavailable'],
     ['no listener', system('ECONNREFUSED'), 'unavailable'],
     ['no name', system('ENOTFOUND', 'getaddrinfo'), 'unavailable'],
@@ -42,6 +43,10 @@ suite('a failed insert', () => {
   test('a limit of memory on a cluster is unknown: other nodes may have stored rows', () => {
     const { failure } = toInsertError(memoryLimit('Query'), { cluster: 'weir' });
     assert.equal(failure, 'unknown');
+  });
+
+  test('a busy node of a cluster is unknown: others may be storing their part', () => {
+    assert.equal(toInsertError(clickHouse('202'), { cluster: 'weir' }).failure, 'unknown');
   });
 
   test('a cut connection to another node is unknown: it may have stored rows', () => {

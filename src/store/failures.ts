@@ -11,14 +11,14 @@ import type { Placement } from './sql/tables.ts';
 /** The rows are invalid: parse errors, sizes out of bounds, failed conversions or constraints. */
 const dataCodes = codesOf('6 26 27 32 33 38 41 69 70 72 117 128 131 321 469');
 
-/** The server does not know the outcome of the insert. */
-const unknownCodes = codesOf('209 210 279 319 425');
+/**
+ * The server does not know the outcome of the insert, or still runs a copy of it that a proxy has
+ * sent (216, QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING).
+ */
+const unknownCodes = codesOf('209 210 216 279 319 425');
 
 /** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO, by the fence condition of an insert. */
 const supersededCode = '395';
-
-/** Raised before a statement begins. */
-const unbegunCodes = codesOf('60 81 164 192 193 194 202 497 516');
 
 /** Limits of time, memory, rows and bytes. */
 const limitCodes = codesOf('158 159 160 191 241 307 396');
@@ -76,7 +76,8 @@ function isCut({ message }: ClickHouseError): boolean {
 
 function failureOf({ code }: ClickHouseError, { cluster }: Pick<Placement, 'cluster'>) {
   if (code === supersededCode) return 'superseded';
-  if (cluster !== undefined) return unbegunCodes.has(code) ? 'unavailable' : 'unknown';
+  // The node that refused it may be one of several that it was sent to.
+  if (cluster !== undefined) return 'unknown';
   return unknownCodes.has(code) ? 'unknown' : 'unavailable';
 }
 
