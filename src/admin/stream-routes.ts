@@ -1,5 +1,4 @@
 /** Streams in the control API, and the deletion of their data. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Directory } from '../directory/port.ts';
 import type { Stream } from '../model/account.ts';
 import { levelBeyondRetention } from '../model/downsampling.ts';
@@ -9,8 +8,6 @@ import { defineAccountRoute, type DefinedRoute, notFound, requireOwned } from '.
 import { newStream, streamAnswer, streamChange, streamParams, streamsAnswer } from './schemas.ts';
 
 const nanosPerMs = 1_000_000n;
-const waitMs = 50;
-const maxWaits = 200;
 
 export const streamRoutes: readonly DefinedRoute[] = [
   defineAccountRoute({
@@ -74,9 +71,10 @@ export const streamRoutes: readonly DefinedRoute[] = [
     response: streamAnswer,
     handle: async ({ accountId, params: { streamId } }, context) => {
       const found = await find(context.directory, accountId, streamId);
-      const { hidden: stream } = await hideData(context, found);
+      const stream = await hideData(context, found);
       context.record(streamId);
-      await freeData(context, stream);
+      const untilMs = Date.parse(stream.dataDeletedUntil ?? '');
+      await context.store.deleteStreamData(accountId, streamId, BigInt(untilMs) * nanosPerMs);
       return stream;
     },
   }),
@@ -86,13 +84,12 @@ export const streamRoutes: readonly DefinedRoute[] = [
     summary: 'Delete a stream that no receiver feeds, and its data',
     params: streamParams,
     handle: async ({ accountId, params: { streamId } }, context) => {
-      const stream = await find(context.directory, accountId, streamId);
-      await checkNoReceiver(context.directory, stream);
-      const { hidden, cutoff } = await hideData(context, stream);
-      await untilStored(context, streamId, cutoff);
-      await freeData(context, hidden);
-      if (!(await context.directory.deleteStream(streamId))) throw notFound('stream', streamId);
-      context.record(streamId);
+      const { directory, store, record } = context;
+      await find(directory, accountId, streamId);
+      if (!(await directory.deleteStream(streamId))) throw notFound('stream', streamId);
+      record(streamId);
+      // Housekeeping deletes what this leaves: rows in the queue, or all while the store is away.
+      await store.deleteStreamData(accountId, streamId).catch(() => undefined);
     },
   }),
 ];
@@ -131,40 +128,5 @@ async function hideData({ directory, queue }: AdminContext, { streamId }: Stream
   const hidden = await directory.updateStream(streamId, { dataDeletedUntil });
   if (!hidden) throw notFound('stream', streamId);
   // The stream keeps the time of an earlier deletion if that is later.
-  return { hidden, cutoff };
-}
-
-/**
- * Retention does not know a deleted stream: rows that are stored after its data is deleted would
- * stay until the longest retention.
- */
-async function untilStored({ queue }: AdminContext, streamId: string, cutoff: bigint) {
-  for (let waits = 0; queue.watermarkNanos() < cutoff; waits += 1) {
-    if (waits === maxWaits) {
-      throw new AppError(
-        'unavailable',
-        `cannot delete stream ${streamId} yet: its data is hidden, but the queue is more than ` +
-          `${(waits * waitMs) / 1000} s behind; try again once it has caught up`,
-        { retryAfterSeconds: 5 },
-      );
-    }
-    await delay(waitMs);
-  }
-}
-
-async function freeData({ store }: AdminContext, stream: Stream): Promise<void> {
-  const untilMs = Date.parse(stream.dataDeletedUntil ?? '');
-  await store.deleteStreamData(stream.accountId, stream.streamId, BigInt(untilMs) * nanosPerMs);
-}
-
-/** Checked before the data is deleted; the directory checks again with the stream. */
-async function checkNoReceiver(directory: Directory, stream: Stream): Promise<void> {
-  const receivers = await directory.listReceivers(stream.accountId);
-  const feeding = receivers.find((receiver) => receiver.streamId === stream.streamId);
-  if (!feeding) return;
-  throw new AppError(
-    'conflict',
-    `cannot delete stream ${stream.streamId}: receiver ${feeding.receiverId} feeds it; ` +
-      'delete the receiver or give it another stream first',
-  );
+  return hidden;
 }

@@ -72,7 +72,13 @@ export function createAccountQueries(database: Database) {
           .executeTakeFirst(),
       ),
 
-    deleteStream: (streamId) => database.write((tx) => deleteStream(tx, streamId)),
+    deleteStream: (streamId) =>
+      database.write((tx) => deleteStream(tx, streamId, database.timestamp())),
+
+    listDeletedStreams: () =>
+      database.read((db) =>
+        db.selectFrom('deletedStreams').select(['streamId', 'accountId']).execute(),
+      ),
   } satisfies Partial<Directory>;
 }
 
@@ -112,7 +118,10 @@ async function deleteTokensOfOnly(tx: Tx, accountId: string): Promise<void> {
     .execute();
 }
 
-async function deleteStream(tx: Tx, streamId: string): Promise<boolean> {
+/** For longer than a queue holds batches. */
+const deletedStreamsKeptMs = 365 * 86_400_000;
+
+async function deleteStream(tx: Tx, streamId: string, deletedAt: string): Promise<boolean> {
   const receiver = await findRow(tx, 'receivers', { streamId });
   if (receiver) {
     throw new AppError(
@@ -121,5 +130,11 @@ async function deleteStream(tx: Tx, streamId: string): Promise<boolean> {
         'delete the receiver or give it another stream first',
     );
   }
+  const stream = await findRow(tx, 'streams', { streamId });
+  if (!stream) return false;
+  const keptFrom = new Date(Date.parse(deletedAt) - deletedStreamsKeptMs).toISOString();
+  await tx.deleteFrom('deletedStreams').where('deletedAt', '<', keptFrom).execute();
+  const { accountId } = stream;
+  await tx.insertInto('deletedStreams').values({ streamId, accountId, deletedAt }).execute();
   return deleteRows(tx, 'streams', { streamId });
 }

@@ -23,6 +23,7 @@ type CopiedTable = Exclude<
 const tables = {
   accounts: 'accounts',
   streams: 'streams',
+  deletedStreams: undefined,
   receivers: 'receivers',
   tokens: 'tokens',
   tokenAccounts: undefined,

@@ -204,6 +204,15 @@ const deliveries: Step = (text) =>
     (column) => sql`alter table notifiers add column ${sql.ref(column)} ${text}`,
   );
 
+/** No foreign keys: it remains when the account is deleted. */
+const deletedStreams: Step = (text) => [
+  sql`create table deleted_streams (
+    stream_id ${text} primary key,
+    account_id ${text} not null,
+    deleted_at ${text} not null
+  )`,
+];
+
 /** Position + 1 is the version. A released step never changes. */
 const steps = [
   initial,
@@ -217,6 +226,7 @@ const steps = [
   transforms,
   downsampling,
   deliveries,
+  deletedStreams,
 ];
 
 /**

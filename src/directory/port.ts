@@ -218,6 +218,8 @@ export interface NotifierStore {
   deleteNotifier(accountId: string, notifierId: string): Promise<boolean>;
 }
 
+export type DeletedStream = Pick<Stream, 'streamId' | 'accountId'>;
+
 export interface Lease {
   readonly name: string;
   /** Higher than that of every earlier holder. */
@@ -266,6 +268,8 @@ export interface Directory
   ): Promise<Stream | undefined>;
   /** @throws AppError `conflict` while receivers feed it */
   deleteStream(streamId: string): Promise<boolean>;
+  /** Of all accounts, in the last year: their rows may still reach the store. */
+  listDeletedStreams(): Promise<DeletedStream[]>;
 
   listReceivers(accountId: string): Promise<Receiver[]>;
   getReceiver(receiverId: string): Promise<Receiver | undefined>;

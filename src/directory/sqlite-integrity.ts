@@ -6,7 +6,15 @@ import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Tables that grants depend on; statistics, tickets and sessions change too often. */
-const controlTables = ['accounts', 'streams', 'receivers', 'tokens', 'token_accounts', 'views'];
+const controlTables = [
+  'accounts',
+  'streams',
+  'deleted_streams',
+  'receivers',
+  'tokens',
+  'token_accounts',
+  'views',
+];
 /** Written outside of control plane transactions. */
 const uncoveredColumns: ReadonlySet<string> = new Set(['last_used_at']);
 

@@ -56,7 +56,7 @@ export async function openWriter(
   }: {
     readonly queue: Queue;
     readonly store: ClickHouseStore;
-    readonly directory: Pick<Directory, 'listAllStreams'>;
+    readonly directory: Pick<Directory, 'listAllStreams' | 'listDeletedStreams'>;
   },
 ): Promise<void> {
   await queue.bindStore(await store.identity());
@@ -68,7 +68,8 @@ export async function openWriter(
   const openHousekeeping = () => {
     const options = toHousekeepingOptions(config);
     const streams = () => directory.listAllStreams();
-    const housekeeping = createHousekeeping({ store, streams, now }, options);
+    const deletedStreams = () => directory.listDeletedStreams();
+    const housekeeping = createHousekeeping({ store, streams, deletedStreams, now }, options);
     return openHousekeepingTimer(housekeeping, options.everyMs);
   };
   const work = queue.work((shard: Shard) => {

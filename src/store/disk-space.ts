@@ -18,15 +18,19 @@ export interface DiskSpaceParts {
   readonly store: Pick<ClickHouseStore, 'connection' | 'placement' | 'events' | 'forgetRecent'>;
   /** The streams of all accounts. */
   readonly streams: () => Promise<readonly Stream[]>;
+  /** Streams of which no row is kept. */
+  readonly deletedStreams: () => Promise<readonly DeletedStream[]>;
   /** Unix ms. */
   readonly now: () => number;
 }
+
+type DeletedStream = Pick<Expiry, 'accountId' | 'streamId'>;
 
 export const msPerDay = 86_400_000;
 /** Bounds the size of a statement. */
 const streamsPerStatement = 200;
 
-export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
+export function createDiskSpace({ store, streams, deletedStreams, now }: DiskSpaceParts) {
   const { connection, placement, events } = store;
 
   const days = () => connection.query<DayRow>('housekeeping', compileDays(placement));
@@ -59,8 +63,8 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
       await drop(dropped, 'retention');
     },
     /**
-     * Deletes the expired rows of streams with a shorter retention, and what a deletion left: rows
-     * that were still in the queue, or all if the store was away.
+     * Deletes the expired rows of streams with a shorter retention, and what a deletion of data or
+     * of a stream left: rows that were still in the queue, or all if the store was away.
      */
     async deleteExpiredRows() {
       const all = await streams();
@@ -70,6 +74,7 @@ export function createDiskSpace({ store, streams, now }: DiskSpaceParts) {
         const isDue = stream.retentionDays < longest || hasDeleted(readable);
         return isDue ? [{ ...readable, accountId: stream.accountId }] : [];
       });
+      expiries.push(...(await deletedStreams()).map(toExpiry));
       for (const some of toBatches(expiries)) {
         for (const table of storedTables) await deleteExpired(table, some);
       }
@@ -109,6 +114,14 @@ export function toBatches<Item>(all: readonly Item[]): Item[][] {
   return Array.from({ length: Math.ceil(all.length / streamsPerStatement) }, (_, i) =>
     all.slice(i * streamsPerStatement, (i + 1) * streamsPerStatement),
   );
+}
+
+/** The latest time of receipt, Unix ns. */
+const lastNanos = (1n << 63n) - 2n;
+
+function toExpiry({ accountId, streamId }: DeletedStream): Expiry {
+  const limits = { receivedFromNanos: lastNanos + 1n, deletedUntilNanos: lastNanos };
+  return { accountId, streamId, ...limits };
 }
 
 /** Whether rows that arrived late may be left of a deletion within the retention. */

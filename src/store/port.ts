@@ -139,8 +139,8 @@ export interface Store {
   /** Sorted by series, then time. @throws AppError */
   exemplars(plan: SamplesPlan, signal?: AbortSignal): Promise<Exemplar[]>;
 
-  /** Deletes a stream's rows received before `untilNanos`, in the background. */
-  deleteStreamData(accountId: string, streamId: string, untilNanos: bigint): Promise<void>;
+  /** Deletes a stream's rows in the background. @param untilNanos of receipt; absent = all */
+  deleteStreamData(accountId: string, streamId: string, untilNanos?: bigint): Promise<void>;
 
   /** Whether the store answers a trivial query within 2 s. */
   ping(): Promise<boolean>;

@@ -16,7 +16,8 @@ import type { AdminChange } from '../../src/telemetry/node-events.ts';
 export interface DeletedData {
   readonly accountId: string;
   readonly streamId: string;
-  readonly untilNanos: bigint;
+  /** Undefined = all. */
+  readonly untilNanos: bigint | undefined;
 }
 
 export interface ControlPlane {
@@ -27,8 +28,8 @@ export interface ControlPlane {
   readonly deletedData: readonly DeletedData[];
   /** Calls of the queue, and the completion of its line. */
   readonly queueCalls: readonly ('cutoff chosen' | 'series forgotten')[];
-  /** Has the queue store earlier data only after it was asked so often how far it is. */
-  delayStoring(times: number): void;
+  /** Has the store fail. */
+  failStore(): void;
   /** Answers as serialized. @throws AppError */
   call<Answer>(operationId: string, request: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -53,7 +54,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
   const deletedData: DeletedData[] = [];
   const queueCalls: ('cutoff chosen' | 'series forgotten')[] = [];
   let invalidations = 0;
-  let backlog = 0;
+  let isStoreAway = false;
   const routes = adminRoutes(
     {
       directory,
@@ -63,7 +64,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
       checkNotifierUrl: () => undefined,
       store: {
         deleteStreamData: async (accountId, streamId, untilNanos) => {
-          assert.ok(backlog <= 0, 'what is stored later would stay');
+          if (isStoreAway) throw new AppError('unavailable', 'cannot reach the store; try again');
           deletedData.push({ accountId, streamId, untilNanos });
         },
       },
@@ -75,7 +76,6 @@ export async function openControlPlane(): Promise<ControlPlane> {
           return lineNanos;
         },
         forgetSeries: async () => void queueCalls.push('series forgotten'),
-        watermarkNanos: () => lineNanos - (backlog-- > 0 ? 1n : 0n),
       },
       telemetry: {
         adminChanged(change) {
@@ -95,7 +95,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
     changes,
     deletedData,
     queueCalls,
-    delayStoring: (times) => (backlog = times),
+    failStore: () => (isStoreAway = true),
     async call<Answer>(operationId: string, { caller, accountId, params = {}, body }: Call) {
       const route = routes.find((candidate) => candidate.operationId === operationId);
       assert.ok(route, `there is no operation ${operationId}`);

@@ -105,8 +105,11 @@ export function directoryContract(
       await rejectsWith('conflict', directory.deleteStream(stream.streamId));
       assert.equal(await directory.deleteReceiver(receiver.receiverId), true);
       await rejectsWith('conflict', directory.deleteAccount(account.accountId));
+      assert.deepEqual(await directory.listDeletedStreams(), []);
       assert.equal(await directory.deleteStream(stream.streamId), true);
       assert.equal(await directory.deleteAccount(account.accountId), true);
+      const { accountId, streamId } = stream;
+      assert.deepEqual(await directory.listDeletedStreams(), [{ streamId, accountId }]);
     });
 
     test('refuses references to missing resources and those of other accounts', async () => {

@@ -103,7 +103,8 @@ test('a migration keeps the access of tokens without accounts', async () => {
   database.exec('ALTER TABLE tokens DROP COLUMN all_accounts');
   database.exec('ALTER TABLE receivers DROP COLUMN transform');
   database.exec('ALTER TABLE streams DROP COLUMN downsampling');
-  for (const table of ['sessions', 'sign_in_links', 'rule_groups', 'leases', 'notifiers']) {
+  const later = ['sessions', 'sign_in_links', 'rule_groups', 'leases', 'notifiers'];
+  for (const table of [...later, 'deleted_streams']) {
     database.exec(`DROP TABLE ${table}`);
   }
   database.exec('DELETE FROM directory_migrations WHERE version >= 4');

@@ -215,11 +215,10 @@ export class Pipeline {
   }
 
   async housekeep(maxDiskBytes?: number): Promise<void> {
-    const parts = {
-      store: this.engine.store,
-      streams: () => this.parts.directory.listAllStreams(),
-      now: () => this.nowMs,
-    };
+    const { directory } = this.parts;
+    const streams = () => directory.listAllStreams();
+    const deletedStreams = () => directory.listDeletedStreams();
+    const parts = { store: this.engine.store, streams, deletedStreams, now: () => this.nowMs };
     const housekeeping = createHousekeeping(parts, { ...housekeepingDefaults, maxDiskBytes });
     await housekeeping.dropExpiredDays();
     await housekeeping.deleteExpiredRows();

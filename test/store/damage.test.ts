@@ -42,7 +42,12 @@ function flipBit(file: string): void {
 }
 
 function openHousekeeping() {
-  const parts = { store: engine.store, streams: async () => [], now: Date.now };
+  const parts = {
+    store: engine.store,
+    streams: async () => [],
+    deletedStreams: async () => [],
+    now: Date.now,
+  };
   return createHousekeeping(parts, housekeepingDefaults);
 }
 

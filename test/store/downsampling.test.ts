@@ -45,6 +45,7 @@ function openDownsampling(streams: readonly Stream[]) {
   return createDownsampling({
     store: engine.store,
     streams: async () => streams,
+    deletedStreams: async () => [],
     now: () => now,
   });
 }
@@ -172,7 +173,12 @@ test('is a part of housekeeping, and touches no other stream', async () => {
   const from = now - 5 * msPerDay;
   const all = [of, other, young];
   for (const each of all) await insert(each, 5, [counter(from)]);
-  const parts = { store: engine.store, streams: async () => all, now: () => now };
+  const parts = {
+    store: engine.store,
+    streams: async () => all,
+    deletedStreams: async () => [],
+    now: () => now,
+  };
   await createHousekeeping(parts, housekeepingDefaults).runRound(new AbortController().signal);
   await allMutated(engine);
   assert.equal((await samplesOf(of, from))['counter']!.length, 2);

@@ -53,9 +53,21 @@ async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise
   }
 }
 
-function housekeeping(streams: Stream[], change: Partial<HousekeepingOptions> = {}): Housekeeping {
+const noneDeleted = { deletedStreams: async () => [] };
+
+function housekeeping(
+  streams: Stream[],
+  change: Partial<HousekeepingOptions> = {},
+  deleted: Stream[] = [],
+): Housekeeping {
   const options = { ...housekeepingDefaults, ...change };
-  const parts = { store: engine.store, streams: async () => streams, now: () => now };
+  const deletedStreams = async () => deleted;
+  const parts = {
+    store: engine.store,
+    streams: async () => streams,
+    deletedStreams,
+    now: () => now,
+  };
   return createHousekeeping(parts, options);
 }
 
@@ -149,7 +161,7 @@ test('a dropped day leaves the lists, which may come from memory', {
   };
   await until(async () => (await listed()).isInMemory, { what: 'logs in memory' });
   assert.equal((await listed()).logs, 4);
-  const parts = { store, streams: async () => [only], now: () => now };
+  const parts = { store, streams: async () => [only], ...noneDeleted, now: () => now };
   const options = { ...housekeepingDefaults, maxDiskBytes: 1 };
   await createHousekeeping(parts, options).dropDaysOverCap();
   assert.equal((await listed()).logs, 2);
@@ -176,6 +188,19 @@ test('deletes rows that a deletion left, such as those that were in the queue', 
   await allMutated(engine);
   assert.deepEqual([...(await rowsByDay(gone)).keys()], [0]);
   assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1, 2]);
+});
+
+test('deletes what reaches the store after its stream was deleted', async () => {
+  const [gone, kept] = [stream(100), stream(100)];
+  await fill(gone, [0, 1]);
+  await engine.store.deleteStreamData(accountId, gone.streamId);
+  await until(async () => (await rowsByDay(gone)).size === 0, { what: 'the rows to be deleted' });
+  await fill(gone, [0, 1, 90]);
+  await fill(kept, [0, 1]);
+  await housekeeping([kept], {}, [gone]).deleteExpiredRows();
+  await allMutated(engine);
+  assert.deepEqual([...(await rowsByDay(gone)).keys()], []);
+  assert.deepEqual([...(await rowsByDay(kept)).keys()], [0, 1]);
 });
 
 test('builds the search index that inserts and merges skip, and reads use it', async () => {
@@ -221,7 +246,7 @@ test('rounds repeat until closed, and survive a failing task', async () => {
     rounds += 1;
     throw new Error('the directory is away');
   };
-  const parts = { store: engine.store, streams, now: () => now };
+  const parts = { store: engine.store, streams, ...noneDeleted, now: () => now };
   const keeper = createHousekeeping(parts, { ...housekeepingDefaults, deleteEveryMs: 0 });
   const timer = openHousekeepingTimer(keeper, 1);
   await until(() => rounds > 4, { what: 'five rounds' });
@@ -238,7 +263,7 @@ test('a task cut off by close is no failure, and none begins after it', async ()
   const events = { ...engine.store.events, housekeepingFailed };
   const store = { ...engine.store, events };
   const away = { streams: async () => Promise.reject(new Error('away')), now: () => now };
-  const keeper = createHousekeeping({ store, ...away }, housekeepingDefaults);
+  const keeper = createHousekeeping({ store, ...noneDeleted, ...away }, housekeepingDefaults);
   await keeper.runRound(new AbortController().signal);
   assert.ok(failed.includes('drop_expired_days'));
 
@@ -250,7 +275,7 @@ test('a task cut off by close is no failure, and none begins after it', async ()
     return cut.promise;
   };
   const closing = new AbortController();
-  const parts = { store, streams, now: () => now };
+  const parts = { store, streams, ...noneDeleted, now: () => now };
   const round = createHousekeeping(parts, housekeepingDefaults).runRound(closing.signal);
   await asked.promise;
   closing.abort();
@@ -266,7 +291,8 @@ test('a daily task that fails is retried with backoff, and after success a day l
   let nowMs = now;
   let isAway = true;
   const streams = async () => (isAway ? Promise.reject(new Error('away')) : []);
-  const keeper = createHousekeeping({ store, streams, now: () => nowMs }, housekeepingDefaults);
+  const parts = { store, streams, ...noneDeleted, now: () => nowMs };
+  const keeper = createHousekeeping(parts, housekeepingDefaults);
   const attempted = async (secondsLater: number) => {
     failed.length = 0;
     nowMs += secondsLater * 1000;
@@ -294,7 +320,7 @@ test('a daily task runs again once a clock that was a year ahead is right', asyn
     runs++;
     return [];
   };
-  const parts = { store: engine.store, streams, now: () => nowMs };
+  const parts = { store: engine.store, streams, ...noneDeleted, now: () => nowMs };
   const { runRound } = createHousekeeping(parts, housekeepingDefaults);
   const runsOfRound = async () => {
     runs = 0;

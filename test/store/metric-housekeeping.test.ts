@@ -63,8 +63,18 @@ async function fill(of: Stream, daysAgo: readonly number[], series = 1): Promise
   }
 }
 
-function housekeeping(streams: Stream[], maxDiskBytes?: number): Housekeeping {
-  const parts = { store: engine.store, streams: async () => streams, now: () => now };
+function housekeeping(
+  streams: Stream[],
+  maxDiskBytes?: number,
+  deleted: Stream[] = [],
+): Housekeeping {
+  const deletedStreams = async () => deleted;
+  const parts = {
+    store: engine.store,
+    streams: async () => streams,
+    deletedStreams,
+    now: () => now,
+  };
   return createHousekeeping(parts, { ...housekeepingDefaults, maxDiskBytes });
 }
 
@@ -114,6 +124,17 @@ test('deletes samples that a deletion left, with their labels', async () => {
   await allMutated(engine);
   for (const table of [...metricTables, 'series']) {
     assert.deepEqual(await daysIn(table, gone), [0], table);
+  }
+});
+
+test('deletes samples and labels that reach the store after their stream was deleted', async () => {
+  const [gone, kept] = [stream(100), stream(100)];
+  for (const one of [gone, kept]) await fill(one, [0, 1]);
+  await housekeeping([kept], undefined, [gone]).deleteExpiredRows();
+  await allMutated(engine);
+  for (const table of [...metricTables, 'series']) {
+    assert.deepEqual(await daysIn(table, gone), [], table);
+    assert.deepEqual(await daysIn(table, kept), [0, 1], table);
   }
 });
 

@@ -72,7 +72,12 @@ test('a dropped day is not in memory either', { skip: onCluster }, async () => {
   await load(plan);
   assert.deepEqual(await agesOf(plan), [age, 1000]);
   const only = newStream(owner.accountId, 100);
-  const parts = { store, streams: async () => [only], now: () => nowMs };
+  const parts = {
+    store,
+    streams: async () => [only],
+    deletedStreams: async () => [],
+    now: () => nowMs,
+  };
   await createHousekeeping(parts, { ...housekeepingDefaults, maxDiskBytes: 1 }).dropDaysOverCap();
   assert.deepEqual(await agesOf(plan), [1000]);
 });

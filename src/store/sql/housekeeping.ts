@@ -164,19 +164,28 @@ ${mutationsSync(placement)}`,
   );
 }
 
-/** Does not wait: reads hide the rows at once by the limit of the stream. */
+/** Does not wait: reads hide the rows at once. */
 export function compileDeleteStream(
   placement: Placement,
   table: StoredTable,
-  range: { readonly accountId: string; readonly streamId: string; readonly untilNanos: bigint },
+  range: StreamRange,
 ): Statement {
-  return statement(
-    (params) => `${alterSql(placement, table)} DELETE
-WHERE AccountId = ${params.add('String', range.accountId)}
-  AND StreamId = ${params.add('String', range.streamId)}
-  AND ReceivedAt < ${params.receipt(range.untilNanos + 1n, receiptPrecision(table))}
-SETTINGS mutations_sync = 0`,
-  );
+  const { accountId, streamId, untilNanos } = range;
+  return statement((params) => {
+    const receipt = (until: bigint) => params.receipt(until + 1n, receiptPrecision(table));
+    const until = untilNanos === undefined ? '' : `\n  AND ReceivedAt < ${receipt(untilNanos)}`;
+    return `${alterSql(placement, table)} DELETE
+WHERE AccountId = ${params.add('String', accountId)}
+  AND StreamId = ${params.add('String', streamId)}${until}
+SETTINGS mutations_sync = 0`;
+  });
+}
+
+interface StreamRange {
+  readonly accountId: string;
+  readonly streamId: string;
+  /** Unix ns of receipt; undefined = all rows. */
+  readonly untilNanos: bigint | undefined;
 }
 
 function expiredSql(table: StoredTable, expiries: readonly Expiry[], params: Parameters): string {
