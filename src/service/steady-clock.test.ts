@@ -68,18 +68,35 @@ test('follows at a start only after an hour what is a day ahead of the last run'
   const before = startClock(file);
   before.pass(10 * dayMs);
   const known = before.state.wall;
-  for (let start = 0; start < 3; start += 1) {
-    const { pass } = startClock(file, known + 400 * dayMs);
-    assert.equal(pass(10_000), known + 10_000);
-    assert.equal(pass(hourMs - 20_000), known + hourMs - 10_000);
-  }
   const { state, pass } = startClock(file, known + 400 * dayMs);
-  pass(hourMs);
+  assert.equal(pass(10_000), known + 10_000);
+  assert.equal(pass(hourMs - 20_000), known + hourMs - 10_000);
   assert.equal(pass(10_000), state.wall);
   // Set right, and started again.
   const right = startClock(file, known);
   assert.equal(right.pass(10_000), right.state.wall);
   assert.equal(startClock(file, known).pass(0), known);
+});
+
+test('follows it after an hour of several runs, and not before another hour the next time', () => {
+  const file = join(temporaryFolder(), 'clock');
+  const runs = (wall: number, minutes: number) => {
+    const { state, pass } = startClock(file, wall);
+    for (let minute = 0; minute < minutes; minute += 1) pass(60_000);
+    return { behindMs: state.wall - pass(0), wall: state.wall };
+  };
+  let { wall } = runs(1_000 * dayMs, 1);
+  for (const minutes of [25, 25]) {
+    const run = runs(wall + 3 * dayMs, minutes);
+    assert.ok(run.behindMs >= 3 * dayMs, `${run.behindMs}`);
+    wall = run.wall;
+  }
+  ({ wall } = runs(wall + 3 * dayMs, 9));
+  assert.equal(runs(wall + 1, 3).behindMs, 0);
+  assert.ok(runs(wall + 4 * dayMs, 50).behindMs >= 3 * dayMs);
+  // Set right: what was counted before does not count for the next jump.
+  assert.equal(runs(wall + dayMs / 2, 1).behindMs, 0);
+  assert.ok(runs(wall + 8 * dayMs, 50).behindMs >= 7 * dayMs);
 });
 
 test('follows the clock at a start after a short stop, and without a legible time', () => {

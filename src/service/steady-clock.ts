@@ -10,6 +10,8 @@ const toleranceMs = 60_000;
 /** A machine that was suspended looks the same. */
 const lastingMs = 3_600_000;
 const saveEveryMs = 3_600_000;
+/** While a jump is not followed: runs may be shorter than an hour. */
+const saveJumpEveryMs = 60_000;
 /** Between the last time saved and a start, for more than a short stop. */
 const stoppedMs = 86_400_000;
 
@@ -22,44 +24,59 @@ interface Clocks {
 
 const system: Clocks = { wall: Date.now, monotonic: () => performance.now() };
 
+/** What the file keeps over restarts. */
+interface Saved {
+  /** Unix ms; NaN where none is known. */
+  readonly timeMs: number;
+  /** For how long, in all runs since, the wall clock has been ahead of it. */
+  readonly aheadMs: number;
+}
+
 /**
  * Takes the wall clock as it is at this moment, unless it is a day ahead of the time in the file.
  * @param file keeps the time over restarts
  * @returns Unix ms, an integer
  */
 export function openSteadyClock(file: string, { wall, monotonic }: Clocks = system): () => number {
-  let savedMs = readTime(file);
-  const hasJumped = wall() - savedMs > stoppedMs;
-  let originMs = (hasJumped ? savedMs : wall()) - monotonic();
-  let jumpedAtMs = hasJumped ? monotonic() : undefined;
+  let saved = read(file);
+  const hasJumped = wall() - saved.timeMs > stoppedMs;
+  let originMs = (hasJumped ? saved.timeMs : wall()) - monotonic();
+  let jumpedAtMs = hasJumped ? monotonic() - saved.aheadMs : undefined;
   return () => {
     const elapsedMs = monotonic();
     const currentMs = wall() - elapsedMs;
-    const isAhead = currentMs - originMs > toleranceMs;
-    if (isAhead) jumpedAtMs ??= elapsedMs;
-    else jumpedAtMs = undefined;
-    if (jumpedAtMs === undefined || elapsedMs - jumpedAtMs >= lastingMs) originMs = currentMs;
-    const nowMs = Math.round(originMs + elapsedMs);
-    if (!(Math.abs(nowMs - savedMs) < saveEveryMs)) {
-      savedMs = nowMs;
-      saveTime(file, nowMs);
+    jumpedAtMs = currentMs - originMs > toleranceMs ? (jumpedAtMs ?? elapsedMs) : undefined;
+    let aheadMs = Math.round(elapsedMs - (jumpedAtMs ?? elapsedMs));
+    if (jumpedAtMs === undefined || aheadMs >= lastingMs) {
+      originMs = currentMs;
+      jumpedAtMs = undefined;
+      aheadMs = 0;
     }
-    return nowMs;
+    const timeMs = Math.round(originMs + elapsedMs);
+    const isSaved =
+      Math.abs(timeMs - saved.timeMs) < saveEveryMs &&
+      Math.abs(aheadMs - saved.aheadMs) < saveJumpEveryMs;
+    if (!isSaved) {
+      saved = { timeMs, aheadMs };
+      save(file, saved);
+    }
+    return timeMs;
   };
 }
 
-/** @returns NaN where none is known */
-function readTime(file: string): number {
+function read(file: string): Saved {
   try {
-    return Date.parse(readFileSync(file, 'utf8').trim());
+    const [time = '', aheadMs = '0'] = readFileSync(file, 'utf8').trim().split(' ');
+    return { timeMs: Date.parse(time), aheadMs: Number(aheadMs) || 0 };
   } catch {
-    return Number.NaN;
+    return { timeMs: Number.NaN, aheadMs: 0 };
   }
 }
 
-function saveTime(file: string, nowMs: number): void {
+function save(file: string, { timeMs, aheadMs }: Saved): void {
+  const ahead = aheadMs === 0 ? '' : ` ${aheadMs}`;
   try {
-    replaceTextFile(file, `${new Date(nowMs).toISOString()}\n`);
+    replaceTextFile(file, `${new Date(timeMs).toISOString()}${ahead}\n`);
   } catch {
     // A disk that is full or read-only is reported elsewhere. The next hour tries again.
   }
