@@ -265,6 +265,36 @@ test('skips files that are not readable, with a reason', { skip: cannotDrop }, a
   await eachOnce(['one', 'two', 'three']);
 });
 
+test('skips with --from-end what a file contains that is not readable at first', {
+  skip: cannotDrop,
+}, async () => {
+  const [closed, open] = ['closed.log', 'open.log'].map((file) => join(folder, file)) as [
+    string,
+    string,
+  ];
+  writeFileSync(closed, 'old\n', { mode: 0 });
+  writeFileSync(open, 'old\n');
+  const command = ship(`--from-end '${folder}/*.log'`, {}, asReader);
+  await until(async () => /skipping .*closed/.test(command.error()), {
+    what: 'a warning',
+    timeoutMs: 30_000,
+  });
+  chmodSync(closed, 0o600);
+  writeFileSync(join(folder, 'later.log'), 'later\n');
+  appendFileSync(open, 'open\n');
+  await eachOnce(['later', 'open']);
+  appendFileSync(closed, 'closed\n');
+  await eachOnce(['later', 'open', 'closed']);
+});
+
+test('takes the name of a file as that file, with signs of a pattern too', async () => {
+  const file = join(folder, 'app[1]{a}.log');
+  writeFileSync(file, 'one\n');
+  const command = ship(`--once '${file}'`);
+  assert.equal(await command.exited, 0, command.error());
+  await eachOnce(['one']);
+});
+
 test('writes no positions while nothing is written to the files', async () => {
   const file = join(folder, 'app.log');
   const checkpoints = join(folder, 'state', 'checkpoints.json');

@@ -1,5 +1,6 @@
 /** Finds files by patterns, follows them through rotations, and ships what is written to them. */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,11 +34,15 @@ export async function followFiles(
   resumeRotated(files, parts, options);
   let listed: Listing = { ids: new Set(), unreadable: new Set() };
   let listedAt = -Infinity;
+  /** Paths that were there at the start, and have not been readable since. */
+  let unread: ReadonlySet<string> = new Set();
   let stepping: Promise<boolean> | undefined;
   const list = async (): Promise<void> => {
-    const fromEnd = listedAt === -Infinity && parts.fromEnd;
+    const isFirst = listedAt === -Infinity;
     const { unreadable } = listed;
+    const fromEnd = (path: string) => parts.fromEnd && (isFirst || unread.has(path));
     listed = await followMatching(patterns, files, { parts, options, fromEnd, unreadable });
+    unread = new Set([...listed.unreadable].filter((path) => isFirst || unread.has(path)));
     listedAt = performance.now();
   };
   while (!stop.aborted) {
@@ -55,13 +60,15 @@ export async function followFiles(
     }
     if (hasSent || stop.aborted) continue;
     checkpoints.save();
-    if (options.isEnding && [...files.values()].every((file) => file.isSent)) break;
+    const isOver = ({ isSent, isUnreadable }: ShippedFile) => isSent || isUnreadable;
+    if (options.isEnding && [...files.values()].every(isOver)) break;
     await sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
   }
   await stepping;
   for (const { file } of files.values()) file.close();
-  const { size } = listed.unreadable;
-  if (size > 0 && !stop.aborted) throw new Error(`files that are not readable: ${size}`);
+  const failed = [...files.values()].filter(({ isUnreadable }) => isUnreadable);
+  const count = listed.unreadable.size + failed.length;
+  if (count > 0 && !stop.aborted) throw new Error(`files that are not readable: ${count}`);
 }
 
 /** What matches now. */
@@ -78,7 +85,7 @@ async function followMatching(
 ): Promise<Listing> {
   const ids = new Set<string>();
   const unreadable = new Set<string>();
-  for await (const path of glob(patterns.map((pattern) => resolve(pattern)))) {
+  for await (const path of matching(patterns)) {
     if (compressed.test(path)) continue;
     let file: TailedFile | undefined;
     try {
@@ -94,6 +101,15 @@ async function followMatching(
     }
   }
   return { ids, unreadable };
+}
+
+/** A pattern that is the name of a file means that file, as where a shell has expanded it. */
+async function* matching(patterns: readonly string[]): AsyncGenerator<string> {
+  for (const pattern of patterns) {
+    const path = resolve(pattern);
+    if (existsSync(path)) yield path;
+    else yield* glob(path);
+  }
 }
 
 /** @returns whether any file had something to send */
@@ -113,7 +129,8 @@ async function stepAll(files: readonly ShippedFile[], stop: AbortSignal): Promis
 interface Following {
   readonly parts: FollowingParts;
   readonly options: FileOptions;
-  readonly fromEnd: boolean;
+  /** Whether to skip what a file contains that is new. */
+  readonly fromEnd: (path: string) => boolean;
   /** In the listing before. */
   readonly unreadable: ReadonlySet<string>;
 }
@@ -132,7 +149,7 @@ function follow(
   let position = checkpoints.state.files[file.id];
   if (position === undefined || !hasHead(file, position.head)) {
     const size = file.size();
-    const start = following.fromEnd ? { offset: size } : { offset: 0, lines: 0 };
+    const start = following.fromEnd(path) ? { offset: size } : { offset: 0, lines: 0 };
     position = { path, epoch: randomUUID(), head: file.head(size), ...start };
   }
   position.path = path;

@@ -1,5 +1,6 @@
 /** Ships one file: reads a batch after the checkpoint, sends it, moves the checkpoint. */
 import { randomUUID } from 'node:crypto';
+import { messageOf } from '../../std/error-text.ts';
 import type { OutgoingEvent } from '../sending/batcher.ts';
 import type { Checkpoints, FilePosition } from './checkpoints.ts';
 import {
@@ -49,6 +50,7 @@ export class ShippedFile {
   /** When it was last read; before, -1. */
   #size = -1;
   #grownAt = performance.now();
+  #isUnreadable = false;
 
   constructor(
     file: TailedFile,
@@ -71,15 +73,17 @@ export class ShippedFile {
     return this.#size >= 0 && this.#position.offset >= this.#size;
   }
 
+  /** Whether the last attempt to read it failed. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
+  }
+
   /** Sends the next batch. @returns whether there was one */
   async step(): Promise<boolean> {
     const position = this.#position;
-    this.#look();
-    const { offset, pending } = position;
-    const until = pending ?? this.#size;
-    if (offset >= until) return false;
-    const { lines, batch } = this.#read(offset, until);
+    const { lines, batch } = this.#readNext();
     if (batch.length === 0) return false;
+    const { offset, pending } = position;
     const end = Math.max(...batch.map((line) => line.end));
     const events = batch.flatMap((line) => this.#options.toEvents(line, position));
     if (pending === undefined) {
@@ -93,6 +97,26 @@ export class ShippedFile {
     }
     delete position.pending;
     return true;
+  }
+
+  /** A failure is reported once; the next step tries again. */
+  #readNext(): ReadLines {
+    const nothing = { lines: [], batch: [] };
+    const position = this.#position;
+    try {
+      this.#look();
+      const { offset, pending } = position;
+      const until = pending ?? this.#size;
+      const read = offset < until ? this.#read(offset, until) : nothing;
+      this.#isUnreadable = false;
+      return read;
+    } catch (error) {
+      if (!this.#isUnreadable) {
+        this.#options.warn(`cannot read ${position.path}, trying again: ${messageOf(error)}`);
+      }
+      this.#isUnreadable = true;
+      return nothing;
+    }
   }
 
   /** A file that was truncated, and perhaps filled again, is read from its start. */

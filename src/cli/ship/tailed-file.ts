@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isAbsent } from '../../files/atomic-file.ts';
 import { hasErrorCode } from '../../std/error-text.ts';
 import type { FilePosition } from './checkpoints.ts';
 import type { SourceLine } from './shipped-line.ts';
@@ -28,7 +27,7 @@ export function openFile(path: string): TailedFile | undefined {
     file = openSync(path, 'r');
   } catch (error) {
     // Deleted since it was listed.
-    if (isAbsent(error)) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
   const stats = fstatSync(file);
@@ -74,7 +73,7 @@ export function idAt(path: string): string | undefined {
     return stats?.isFile() ? idOf(stats) : undefined;
   } catch (error) {
     // A link that leads to itself is no file, and no reason to stop with the others.
-    if (hasErrorCode(error, 'ELOOP')) return undefined;
+    if (isGone(error) || hasErrorCode(error, 'ELOOP')) return undefined;
     throw error;
   }
 }
@@ -87,10 +86,14 @@ export function findRenamed(path: string, id: string): string | undefined {
       .map((name) => join(folder, name))
       .find((other) => idAt(other) === id);
   } catch (error) {
-    // The folder is gone.
-    if (isAbsent(error)) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether the file, or a folder of its path, is gone or is now a file. */
+function isGone(error: unknown): boolean {
+  return hasErrorCode(error, 'ENOENT', 'ENOTDIR');
 }
 
 function idOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
