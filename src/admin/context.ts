@@ -10,7 +10,7 @@ export interface AdminParts {
   readonly directory: Directory;
   /** The cached view of the directory, invalidated after each change. */
   readonly grants: { invalidate(): void };
-  readonly queue: Pick<Queue, 'receiptCutoff' | 'forgetSeries'>;
+  readonly queue: Pick<Queue, 'receiptCutoff' | 'forgetSeries' | 'dropQuarantined'>;
   readonly store: Pick<Store, 'deleteStreamData'>;
   readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
   readonly ruleOptions: RuleFileOptions;

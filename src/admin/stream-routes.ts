@@ -73,8 +73,9 @@ export const streamRoutes: readonly DefinedRoute[] = [
       const found = await find(context.directory, accountId, streamId);
       const stream = await hideData(context, found);
       context.record(streamId);
-      const untilMs = Date.parse(stream.dataDeletedUntil ?? '');
-      await context.store.deleteStreamData(accountId, streamId, BigInt(untilMs) * nanosPerMs);
+      const untilNanos = BigInt(Date.parse(stream.dataDeletedUntil ?? '')) * nanosPerMs;
+      await context.store.deleteStreamData(accountId, streamId, untilNanos);
+      await context.queue.dropQuarantined(streamId, untilNanos);
       return stream;
     },
   }),
@@ -84,12 +85,15 @@ export const streamRoutes: readonly DefinedRoute[] = [
     summary: 'Delete a stream that no receiver feeds, and its data',
     params: streamParams,
     handle: async ({ accountId, params: { streamId } }, context) => {
-      const { directory, store, record } = context;
+      const { directory, queue, store, record } = context;
       await find(directory, accountId, streamId);
       if (!(await directory.deleteStream(streamId))) throw notFound('stream', streamId);
       record(streamId);
-      // Housekeeping deletes what this leaves: rows in the queue, or all while the store is away.
-      await store.deleteStreamData(accountId, streamId).catch(() => undefined);
+      // Housekeeping deletes the rows that this leaves: of the queue, or all if the store is away.
+      await Promise.allSettled([
+        store.deleteStreamData(accountId, streamId),
+        queue.dropQuarantined(streamId),
+      ]);
     },
   }),
 ];

@@ -161,6 +161,13 @@ export interface Queue extends Progress {
   receiptCutoff(): Promise<bigint>;
 
   /**
+   * Deletes the batches of a stream from the quarantine.
+   * @param untilNanos Unix ns of receipt; absent = all
+   * @throws Error when that fails
+   */
+  dropQuarantined(streamId: string, untilNanos?: bigint): Promise<void>;
+
+  /**
    * Notifies every gateway that labels of series may be missing from the store: deleted with their
    * stream, or quarantined with a batch. Listeners of this process are called at once.
    * @throws AppError `unavailable` where other gateways could not be notified

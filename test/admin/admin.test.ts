@@ -125,6 +125,7 @@ test("deleting a stream's data hides earlier data and deletes it in the store", 
   const stream = await call<Stream>('deleteStreamData', { params: { streamId } });
   assert.equal(stream.dataDeletedUntil, '2026-01-02T03:04:05.999Z');
   assert.deepEqual(plane.deletedData, [{ accountId, streamId, untilNanos: lineNanos }]);
+  assert.deepEqual(plane.dropped, [streamId]);
   assert.deepEqual(await plane.directory.getStream(streamId), stream);
 });
 
@@ -148,6 +149,7 @@ test('deletes a stream while the store is away, and keeps a record of it', async
   await call('deleteStream', { params: { streamId } });
   assert.equal(await plane.directory.getStream(streamId), undefined);
   assert.deepEqual(await plane.directory.listDeletedStreams(), [{ accountId, streamId }]);
+  assert.deepEqual(plane.dropped, [streamId]);
 });
 
 test('refuses a retention that ends before a downsampling level', async () => {

@@ -26,6 +26,8 @@ export interface ControlPlane {
   /** Recorded changes, oldest first. */
   readonly changes: readonly AdminChange[];
   readonly deletedData: readonly DeletedData[];
+  /** Streams whose batches in quarantine were dropped. */
+  readonly dropped: readonly string[];
   /** Calls of the queue, and the completion of its line. */
   readonly queueCalls: readonly ('cutoff chosen' | 'series forgotten')[];
   /** Has the store fail. */
@@ -52,6 +54,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
   const directory = await openSqliteDirectory({ file: join(folder, 'directory.db') }, () => nowMs);
   const changes: AdminChange[] = [];
   const deletedData: DeletedData[] = [];
+  const dropped: string[] = [];
   const queueCalls: ('cutoff chosen' | 'series forgotten')[] = [];
   let invalidations = 0;
   let isStoreAway = false;
@@ -76,6 +79,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
           return lineNanos;
         },
         forgetSeries: async () => void queueCalls.push('series forgotten'),
+        dropQuarantined: async (streamId) => void dropped.push(streamId),
       },
       telemetry: {
         adminChanged(change) {
@@ -94,6 +98,7 @@ export async function openControlPlane(): Promise<ControlPlane> {
     routes,
     changes,
     deletedData,
+    dropped,
     queueCalls,
     failStore: () => (isStoreAway = true),
     async call<Answer>(operationId: string, { caller, accountId, params = {}, body }: Call) {

@@ -275,18 +275,18 @@ export function testQueueContract(createPlace: () => Promise<QueuePlace>): void 
   });
 }
 
-function owner(streamId: string): BatchOwner {
+export function owner(streamId: string): BatchOwner {
   return { accountId: 'account', streamId, receiverId: 'receiver' };
 }
 
-function write(text: string, layout: Layout = 'logs/1', bytes = Buffer.byteLength(text)) {
+export function write(text: string, layout: Layout = 'logs/1', bytes = Buffer.byteLength(text)) {
   // The queue owns the payload's whole buffer.
   const payload = Buffer.from(new ArrayBuffer(bytes));
   payload.write(text);
   return { layout, rows: 1, payload };
 }
 
-async function untilCount(sunk: readonly Sunk[], count: number): Promise<void> {
+export async function untilCount(sunk: readonly Sunk[], count: number): Promise<void> {
   await until(() => sunk.length >= count, { what: `${count} batches` });
   assert.equal(sunk.length, count);
 }

@@ -1,6 +1,7 @@
 /** The contract of a queue, for the queue at NATS. */
 import { after, before, suite } from 'node:test';
-import { testQueueContract } from '../queue/contract.ts';
+import { type QueuePlace, testQueueContract } from '../queue/contract.ts';
+import { testQuarantine } from '../queue/quarantine-contract.ts';
 import { openQueue, toOptions } from './nats-queues.ts';
 import { missingNats, NatsServer } from './nats-server.ts';
 
@@ -12,7 +13,7 @@ suite('the queue at NATS', { skip: missingNats() }, () => {
   });
   after(() => server?.stop());
 
-  testQueueContract(async () => {
+  const createPlace = async (): Promise<QueuePlace> => {
     const options = toOptions([server.url], { prefix: `c${places++}`, shards: 3 });
     return {
       shards: options.shards,
@@ -20,5 +21,7 @@ suite('the queue at NATS', { skip: missingNats() }, () => {
       // They go with the server.
       remove: async () => {},
     };
-  });
+  };
+  testQueueContract(createPlace);
+  testQuarantine(createPlace);
 });

@@ -148,7 +148,7 @@ export class DiskQueue {
         const bytes = batches.reduce((sum, { frameBytes }) => sum + frameBytes, 0);
         return { batches: batches.map(({ batch }) => batch), bytes, suspect };
       }
-      if (range === undefined) await this.#untilWoken();
+      if (range === undefined) await new Promise<void>((wake) => (this.#wakeTaker = wake));
     }
     return undefined;
   }
@@ -177,6 +177,10 @@ export class DiskQueue {
     encodeFrame(frame, 0, { ...batch, receivedAtNanos });
     const moved = transfer(frame, [frame.buffer]);
     this.#quarantinedBatches = await this.#log.quarantine(moved, reason);
+  }
+
+  async dropQuarantined(streamId: string, untilNanos?: bigint): Promise<void> {
+    this.#quarantinedBatches = await this.#log.dropQuarantined(streamId, untilNanos);
   }
 
   watermarkNanos(): bigint {
@@ -254,15 +258,6 @@ export class DiskQueue {
     }));
     this.#backlog.takenFromDisk({ ...range, untilSequence }, taken);
     return taken;
-  }
-
-  #untilWoken(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wakeTaker = () => {
-        this.#wakeTaker = undefined;
-        resolve();
-      };
-    });
   }
 
   #refusal(): Refusal | undefined {

@@ -82,6 +82,7 @@ function toLocalQueue(log: DiskQueue, retried: RetriedBatches): Queue {
     },
     newestReceiptNanos: (streamId) => receipts.newestNanos(streamId),
     receiptCutoff: () => log.receiptCutoff(),
+    dropQuarantined: (...batches) => log.dropQuarantined(...batches),
     async forgetSeries() {
       for (const listener of listeners) listener();
     },

@@ -13,7 +13,7 @@ import type { KeyLog } from './key-log.ts';
 import { LogCursor, type ReadRequest, type ReadResult } from './log-cursor.ts';
 import { type LogPaths, pathsOf, type DiskQueueSettings, type Recovery } from './log-directory.ts';
 import { batchesUpTo } from './lost-batches.ts';
-import { batchSuffix, listStems, writeBatch } from './quarantine-folder.ts';
+import { removeBatchesOf, writeBatch } from './quarantine-folder.ts';
 import { type Checkpoint, type SyncedMark, toSynced, writeCheckpoint } from './records.ts';
 import { recover, type Recovered } from './recovery.ts';
 import { createSegment, extendSegment, sealSegment, type Segment } from './segment.ts';
@@ -34,6 +34,8 @@ export interface LogMethods {
   freeReleased(): void;
   /** @returns the number of batches in quarantine */
   quarantine(frame: Uint8Array<ArrayBuffer>, reason: string): number;
+  /** @returns the same */
+  dropQuarantined(streamId: string, untilNanos: bigint | undefined): number;
   freeBytes(): number;
   /** @param floorNanos as for `release` */
   close(floorNanos: bigint): void;
@@ -61,6 +63,7 @@ export function createLogMethods(fs: FileSystem): Served<LogMethods> {
     freeReleased: () => log.freeReleased(),
     quarantine: ({ buffer, byteOffset, length }, reason) =>
       log.quarantine(Buffer.from(buffer, byteOffset, length), reason),
+    dropQuarantined: (...batches) => log.dropQuarantined(...batches),
     freeBytes: () => log.freeBytes(),
     close: (floorNanos) => log.close(floorNanos),
   };
@@ -152,8 +155,11 @@ class SegmentLog {
   }
 
   quarantine(frame: Buffer, reason: string): number {
-    writeBatch(this.#fs, this.#paths.quarantine, frame, reason);
-    return listStems(this.#fs, this.#paths.quarantine, batchSuffix).length;
+    return writeBatch(this.#fs, this.#paths.quarantine, frame, reason);
+  }
+
+  dropQuarantined(...batches: Parameters<LogMethods['dropQuarantined']>): number {
+    return removeBatchesOf(this.#fs, this.#paths.quarantine, ...batches);
   }
 
   freeBytes(): number {

@@ -57,13 +57,35 @@ export function readBatch(fs: FileSystem, folder: string, name: string): Stamped
   return isBodyIntact(bytes, header) ? decodeFrame(bytes) : undefined;
 }
 
-/** Durable on return. */
-export function writeBatch(fs: FileSystem, folder: string, frame: Buffer, reason: string): void {
+/** Durable on return. @returns the number of batches in quarantine */
+export function writeBatch(fs: FileSystem, folder: string, frame: Buffer, reason: string): number {
   finishFrame(frame, 0, 0);
   const name = decodeFrameHeader(frame, 0).sequence.toString().padStart(20, '0');
   const note = Buffer.from(`${JSON.stringify({ sequence: name, reason }, undefined, 2)}\n`);
   replaceFile(fs, join(folder, name + noteSuffix), note);
   replaceFile(fs, join(folder, name + batchSuffix), frame);
+  return listStems(fs, folder, batchSuffix).length;
+}
+
+/** More than the header and owner of a frame. */
+const headBytes = 4096;
+
+/** See `Queue.dropQuarantined`; durable on return. @returns the number of batches in quarantine */
+export function removeBatchesOf(
+  fs: FileSystem,
+  folder: string,
+  streamId: string,
+  untilNanos: bigint | undefined,
+): number {
+  for (const stem of listStems(fs, folder, batchSuffix)) {
+    const path = join(folder, stem + batchSuffix);
+    const head = reading(fs, path, (file) => readRange(fs, file, 0, headBytes));
+    if (readFrameHeader(head, 0) === undefined) continue;
+    const { owner, receivedAtNanos } = decodeFrame(head);
+    if (owner.streamId !== streamId || receivedAtNanos > (untilNanos ?? receivedAtNanos)) continue;
+    removeFiles(fs, folder, [stem + noteSuffix, stem + batchSuffix]);
+  }
+  return listStems(fs, folder, batchSuffix).length;
 }
 
 /** Keeps a copy of bytes of a segment that hold no readable frame. @returns its path */

@@ -19,6 +19,7 @@ import { queueUnavailable } from './faults.ts';
 import { createIdempotencyKeys } from './idempotency-keys.ts';
 import { openProgress } from './progress.ts';
 import { provision } from './provision.ts';
+import { dropQuarantined } from './quarantine-stream.ts';
 import { claimStore, createSeriesSignal } from './signals.ts';
 import { ShardWorker } from './shard-worker.ts';
 import { ShardWriter } from './shard-writer.ts';
@@ -107,6 +108,7 @@ export async function openNatsQueue(
     watermarkNanos: () => progress.watermarkNanos(),
     newestReceiptNanos: (streamId) => progress.newestReceiptNanos(streamId),
     receiptCutoff: () => passCutoff(shards, readTime, sleep),
+    dropQuarantined: (...batches) => dropQuarantined(link, ...batches),
     forgetSeries: () => signal.raise(),
     whenSeriesForgotten: (listener) => signal.listen(listener),
     status,

@@ -86,6 +86,19 @@ export async function openQuarantineStream(
   };
 }
 
+/** As `Queue.dropQuarantined`. */
+export async function dropQuarantined(
+  link: NatsLink,
+  streamId: string,
+  untilNanos: bigint | undefined,
+): Promise<void> {
+  const messages = createQuarantineMessages(link);
+  const dropped = (await joinPieces(messages.all())).filter(({ shown, sinceNanos }) => {
+    return shown.batch?.owner.streamId === streamId && sinceNanos <= (untilNanos ?? sinceNanos);
+  });
+  await remove(messages, dropped);
+}
+
 /** @throws Error for the operator if none of them is a whole batch */
 async function readFrame(
   messages: QuarantineMessages,
