@@ -248,12 +248,14 @@ function newTrack(stored: StoredRuleGroup): Track {
   return { evaluatedAtMs, running: false, ...unknown, stored, sent, notifying: false };
 }
 
-function keyOf({ streamId, group }: StoredRuleGroup): string {
+function keyOf({ streamId, group }: OwnGroup): string {
   return JSON.stringify([streamId, group.name]);
 }
 
+type OwnGroup = Pick<StoredRuleGroup, 'streamId' | 'group'>;
+
 /** The last time at which the group is due; groups are spread over their interval. */
-function slotOf(stored: StoredRuleGroup, nowMs: number): number {
+export function slotOf(stored: OwnGroup, nowMs: number): number {
   const { intervalMs } = stored.group;
   const offset = createHash('sha256').update(keyOf(stored)).digest().readUInt32LE(0) % intervalMs;
   return Math.floor((nowMs - offset) / intervalMs) * intervalMs + offset;

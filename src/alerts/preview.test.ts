@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, suite, test, type TestContext } from 'node:test';
 import { AppError } from '../model/errors.ts';
 import type { AlertingRule, Rule, RuleGroup, RuleSample } from '../model/rules.ts';
+import { slotOf } from './group-runs.ts';
 import { createPreview, type PreviewParts } from './preview.ts';
 import { downRule } from '../../test/alerts/down-rule.ts';
 
@@ -15,6 +16,10 @@ function groupOf(...rules: Rule[]): RuleGroup {
   return { name: 'group', intervalMs: minuteMs, queryOffsetMs: 0, limit: 0, rules };
 }
 
+/** The first time at which the group is due. */
+const startMs = slotOf({ ...owner, group: groupOf() }, minuteMs);
+const toMinute = (timeMs: number) => (timeMs - startMs) / minuteMs;
+
 /** Selects `job="a"` in these minutes. */
 function partsAt(minutes: readonly number[]): PreviewParts & { readonly reads: unknown[] } {
   const vector: RuleSample[] = [{ labels: { job: 'a' }, value: 0 }];
@@ -23,16 +28,16 @@ function partsAt(minutes: readonly number[]): PreviewParts & { readonly reads: u
     reads,
     queryMetrics: async (_owner, expr, times) => {
       reads.push({ expr, ...times });
-      return new Map(minutes.map((minute) => [minute * minuteMs, vector]));
+      return new Map(minutes.map((minute) => [startMs + minute * minuteMs, vector]));
     },
     queryLogs: {
-      at: async (_owner, _query, atMs) => (minutes.includes(atMs / minuteMs) ? vector : []),
+      at: async (_owner, _query, atMs) => (minutes.includes(toMinute(atMs)) ? vector : []),
       over: async () => undefined,
     },
   };
 }
 
-const hour = { sinceMs: 0, untilMs: 60 * minuteMs, stepMs: minuteMs };
+const hour = { sinceMs: startMs, untilMs: startMs + 60 * minuteMs, stepMs: minuteMs };
 
 suite('previews', () => {
   const rules: readonly AlertingRule[] = [
@@ -57,7 +62,7 @@ suite('previews', () => {
       const times = alerts.map(
         ({ alert: { state, activeAtMs, firedAtMs = NaN }, endedAtMs = NaN }) => [
           state,
-          ...[activeAtMs, firedAtMs, endedAtMs].map((timeMs) => timeMs / minuteMs),
+          ...[activeAtMs, firedAtMs, endedAtMs].map(toMinute),
         ],
       );
       assert.deepEqual(times, [
@@ -70,11 +75,13 @@ suite('previews', () => {
 
   test('fires at steps of more than an hour', async () => {
     const stepMs = 90 * minuteMs;
-    const times = { sinceMs: 0, untilMs: 2 * stepMs, stepMs };
-    const { alerts } = await createPreview(partsAt([0, 90, 180]))(owner, groupOf(down), times);
+    const sinceMs = slotOf({ ...owner, group: { ...groupOf(), intervalMs: stepMs } }, stepMs);
+    const times = { sinceMs, untilMs: sinceMs + 2 * stepMs, stepMs };
+    const minutes = [0, 90, 180].map((minute) => minute + toMinute(sinceMs));
+    const { alerts } = await createPreview(partsAt(minutes))(owner, groupOf(down), times);
     assert.deepEqual(
       alerts.map(({ alert: { state, firedAtMs } }) => [state, firedAtMs]),
-      [['firing', stepMs]],
+      [['firing', sinceMs + stepMs]],
     );
   });
 
@@ -83,9 +90,21 @@ suite('previews', () => {
     const { query } = down;
     const record: Rule = { kind: 'recording', name: 'a', query: { ...query }, labels: {} };
     const group = { ...groupOf(down, { ...down, name: 'Again' }, record), queryOffsetMs: 1_000 };
-    await createPreview(parts)(owner, group, { ...hour, sinceMs: 30_000 });
-    const times = { startMs: minuteMs - 1_000, endMs: 60 * minuteMs - 1_000, stepMs: minuteMs };
+    await createPreview(parts)(owner, group, hour);
+    const times = { startMs: startMs - 1_000, endMs: hour.untilMs - 1_000, stepMs: minuteMs };
     assert.deepEqual(parts.reads, [{ expr: 'up == 0', ...times }]);
+  });
+
+  test('evaluates when the group is due', async () => {
+    const parts = partsAt([]);
+    const preview = (sinceMs: number, untilMs: number) =>
+      createPreview(parts)(owner, groupOf(down), { sinceMs, untilMs, stepMs: minuteMs });
+    const between = await preview(hour.sinceMs + 1, hour.untilMs + minuteMs - 1);
+    assert.equal(between.evaluations, 60);
+    const times = { startMs: startMs + minuteMs, endMs: hour.untilMs, stepMs: minuteMs };
+    assert.deepEqual(parts.reads, [{ expr: 'up == 0', ...times }]);
+    const none = await preview(startMs + 1, startMs + minuteMs - 1);
+    assert.deepEqual(none, { alerts: [], evaluations: 0, failures: [] });
   });
 
   test('counts evaluations that fail', async () => {
@@ -100,11 +119,11 @@ suite('previews', () => {
     const many = Array.from({ length: 1001 }, (_, i) => ({ labels: { job: `${i}` }, value: 0 }));
     const halves = [many.slice(0, 600), many.slice(600)];
     const queryMetrics: PreviewParts['queryMetrics'] = async () =>
-      new Map(halves.map((half, i) => [i * minuteMs, half]));
+      new Map(halves.map((half, i) => [startMs + i * minuteMs, half]));
     const preview = createPreview({ ...partsAt([]), queryMetrics });
     await assert.rejects(
       preview(owner, groupOf(down), { ...hour, stepMs: 1_000 }),
-      /cannot preview 3601 evaluations of group "group" every 1 s, at most 1500/,
+      /cannot preview 360[01] evaluations of group "group" every 1 s, at most 1500/,
     );
     await assert.rejects(
       preview(owner, groupOf(down), hour),
@@ -116,8 +135,8 @@ suite('previews', () => {
     const client = new AbortController();
     const steps: number[] = [];
     const at: PreviewParts['queryLogs']['at'] = async (_owner, _query, atMs) => {
-      steps.push(atMs / minuteMs);
-      if (atMs === 2 * minuteMs) client.abort();
+      steps.push(toMinute(atMs));
+      if (toMinute(atMs) === 2) client.abort();
       return [];
     };
     const preview = createPreview({

@@ -16,6 +16,7 @@ import {
 import type { QueryTimes } from '../promql/evaluation.ts';
 import { labelsKey } from '../rules/alerts.ts';
 import { evaluateGroup, type GroupOwner, type QueryRule } from './evaluate-group.ts';
+import { slotOf } from './group-runs.ts';
 
 type Vectors = ReadonlyMap<number, readonly RuleSample[]>;
 
@@ -43,7 +44,8 @@ export function createPreview(parts: PreviewParts): PreviewGroup {
   return async (owner, all, times, disconnected) => {
     const rules = all.rules.filter(({ kind }) => kind === 'alerting');
     const group = { ...all, rules, intervalMs: times.stepMs };
-    const steps = toSteps(group, times);
+    const steps = toSteps({ ...owner, group }, times);
+    if (steps.length === 0) return { alerts: [], evaluations: 0, failures: [] };
     const deadline = new Deadline(group, steps.length);
     const query = createQuery(parts, { group, steps, deadline, disconnected });
     const seen = new Seen(group);
@@ -85,9 +87,14 @@ class Deadline {
   }
 }
 
-/** Ascending; the last one is the end. */
-function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes): number[] {
-  const count = Math.floor((untilMs - sinceMs) / stepMs) + 1;
+/** The times at which the group is due, ascending; none in a range shorter than a step. */
+function toSteps(
+  stored: GroupOwner & { readonly group: RuleGroup },
+  { sinceMs, untilMs, stepMs }: PreviewTimes,
+): number[] {
+  const { name } = stored.group;
+  const lastMs = slotOf(stored, untilMs);
+  const count = Math.max(0, Math.floor((lastMs - sinceMs) / stepMs) + 1);
   if (count > maxEvaluations) {
     throw new AppError(
       'malformed',
@@ -96,7 +103,7 @@ function toSteps({ name }: RuleGroup, { sinceMs, untilMs, stepMs }: PreviewTimes
       { parameter: 'step' },
     );
   }
-  return Array.from({ length: count }, (_, i) => untilMs - (count - 1 - i) * stepMs);
+  return Array.from({ length: count }, (_, i) => lastMs - (count - 1 - i) * stepMs);
 }
 
 function assertConnected(disconnected: AbortSignal | undefined): void {

@@ -14,11 +14,14 @@ suite('alerts', { skip }, () => {
   before(async () => {
     explorer = await startExplorer();
     const { service } = explorer;
+    // Before the last whole minute, the step of a preview over an hour.
+    const timestamp = new Date(Date.now() - 120_000).toISOString();
     await service.postLogs(
       Array.from({ length: 12 }, (_, at) => ({
         message: `payment ${at} failed`,
         severity: 'ERROR',
         service_name: 'shop',
+        timestamp,
       })),
     );
     await pushText(service, 'jobs_failing{job="<b>backup"} 3\n');
