@@ -15,6 +15,8 @@ export interface AdminRequest {
   readonly accountId: string | undefined;
   readonly params: unknown;
   readonly body: unknown;
+  /** `If-Match`; absent = none was sent. */
+  readonly ifMatch?: string | undefined;
   /** Aborted when the client disconnects; absent: it does not. */
   readonly disconnected?: AbortSignal;
 }
@@ -36,6 +38,10 @@ export interface AdminRoute {
   /** Undefined: the answer has no body. */
   readonly response: z.ZodType | undefined;
   readonly successStatus: 200 | 201 | 204;
+  /** The answer has a `version`, which is sent as `ETag` too. */
+  readonly isVersioned?: true | undefined;
+  /** Compares `If-Match` with the version (RFC 9110 §13.1.1); throws `precondition_failed`. */
+  readonly takesIfMatch?: true | undefined;
   /**
    * @returns the answer's body, or undefined.
    * @throws AppError `forbidden`, `malformed`, `not_found`, `conflict`, `unavailable`
@@ -48,7 +54,10 @@ export type AdminScope = Extract<Scope, 'admin' | 'operator' | 'logs:read'>;
 type Params = Readonly<Record<string, string>>;
 
 interface Definition<Path extends Params, Body, Request>
-  extends Pick<AdminRoute, 'operationId' | 'summary' | 'maxBodyBytes'> {
+  extends Pick<
+    AdminRoute,
+    'operationId' | 'summary' | 'maxBodyBytes' | 'isVersioned' | 'takesIfMatch'
+  > {
   readonly endpoint: `${AdminRoute['method']} /${string}`;
   /** Default: `admin`; null: any access token. */
   readonly scope?: AdminScope | null;
@@ -65,6 +74,7 @@ interface Checked<Path extends Params, Body> {
   readonly caller: AdminCaller;
   readonly params: Path;
   readonly body: Body;
+  readonly ifMatch: string | undefined;
   readonly disconnected: AbortSignal | undefined;
 }
 
@@ -79,9 +89,9 @@ export type DefinedRoute = (context: AdminContext) => AdminRoute;
 export function defineRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, Checked<Path, Body>>,
 ): DefinedRoute {
-  return toRoute(definition, false, ({ caller, params, body, disconnected }) => {
+  return toRoute(definition, false, ({ caller, params, body, ifMatch, disconnected }) => {
     checkScope(caller, scopeOf(definition));
-    return { caller, disconnected, ...parse(definition, params, body) };
+    return { caller, ifMatch, disconnected, ...parse(definition, params, body) };
   });
 }
 
@@ -89,7 +99,7 @@ export function defineRoute<Path extends Params = Params, Body = undefined>(
 export function defineAccountRoute<Path extends Params = Params, Body = undefined>(
   definition: Definition<Path, Body, CheckedInAccount<Path, Body>>,
 ): DefinedRoute {
-  return toRoute(definition, true, ({ caller, accountId, params, body, disconnected }) => {
+  return toRoute(definition, true, ({ caller, accountId, params, body, ...rest }) => {
     if (accountId === undefined) {
       throw new AppError('malformed', 'cannot determine the account: send X-Active-Account', {
         parameter: 'X-Active-Account',
@@ -97,7 +107,8 @@ export function defineAccountRoute<Path extends Params = Params, Body = undefine
     }
     checkAccount(caller, accountId);
     checkScope(caller, scopeOf(definition));
-    return { caller, accountId, disconnected, ...parse(definition, params, body) };
+    const { ifMatch, disconnected } = rest;
+    return { caller, accountId, ifMatch, disconnected, ...parse(definition, params, body) };
   });
 }
 

@@ -1,8 +1,9 @@
 /** Rule groups in the control API, as files in Prometheus' format. */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Directory } from '../directory/port.ts';
 import { AppError } from '../model/errors.ts';
-import type { PreviewedAlert, StoredRuleGroup } from '../model/rules.ts';
+import type { PreviewedAlert, RuleGroup, StoredRuleGroup } from '../model/rules.ts';
 import { readRuleFile } from '../rules/rule-file.ts';
 import { duration } from '../rules/rule-schema.ts';
 import { writeRuleFile } from '../rules/write-rule-file.ts';
@@ -17,6 +18,10 @@ const rules = z.string().meta({
   example: 'groups:\n- name: up\n  rules:\n  - alert: Down\n    expr: up == 0\n    for: 5m\n',
 });
 const file = z.strictObject({ rules });
+const storedFile = z.object({
+  rules,
+  version: z.string().describe('Changes with the rules. Sent as ETag too, for If-Match.'),
+});
 const groupParams = streamParams.extend({ name: z.string().min(1).max(200) });
 
 const counts = z.object({ groups: z.int(), rules: z.int() });
@@ -104,26 +109,21 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     operationId: 'getRuleFile',
     summary: "A stream's rule groups as a file",
     params: streamParams,
-    response: file,
-    handle: async ({ accountId, params: { streamId } }, { directory }) => {
-      await requireStream(directory, accountId, streamId);
-      const stored = await directory.listRuleGroups(accountId);
-      const own = stored.filter((one) => one.streamId === streamId);
-      return { rules: writeRuleFile(own.map(({ group }) => group)) };
-    },
+    response: storedFile,
+    isVersioned: true,
+    handle: async ({ accountId, params: { streamId } }, { directory }) =>
+      toFile(await groupsOf(directory, accountId, streamId)),
   }),
   defineAccountRoute({
     endpoint: 'GET /streams/:streamId/rule-groups/:name',
     operationId: 'getRuleGroup',
     summary: 'One rule group as a file',
     params: groupParams,
-    response: file,
+    response: storedFile,
+    isVersioned: true,
     handle: async ({ accountId, params: { streamId, name } }, { directory }) => {
-      await requireStream(directory, accountId, streamId);
-      const stored = await directory.listRuleGroups(accountId);
-      const found = stored.find((one) => one.streamId === streamId && one.group.name === name);
-      if (found === undefined) throw notFound('rule group', JSON.stringify(name));
-      return { rules: writeRuleFile([found.group]) };
+      const groups = await groupsOf(directory, accountId, streamId);
+      return toFile([findGroup(groups, name)]);
     },
   }),
   defineAccountRoute({
@@ -134,13 +134,17 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     body: file,
     maxBodyBytes,
     response: counts,
+    takesIfMatch: true,
     handle: async (
-      { accountId, params: { streamId }, body },
+      { accountId, params: { streamId }, body, ifMatch },
       { directory, audit, ruleOptions },
     ) => {
-      await requireStream(directory, accountId, streamId);
+      const stored = await groupsOf(directory, accountId, streamId);
       const groups = readRuleFile(body.rules, ruleOptions);
-      await directory.putRuleGroups(streamId, groups, maxGroupsPerStream);
+      checkVersion(stored, ifMatch);
+      const expected = ifMatch === undefined ? undefined : stored;
+      const limits = { maxGroups: maxGroupsPerStream, expected };
+      await directory.putRuleGroups(streamId, groups, limits);
       audit(streamId);
       return toCounts(groups);
     },
@@ -150,9 +154,12 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     operationId: 'deleteRuleGroup',
     summary: 'Delete a rule group and its alerts',
     params: groupParams,
-    handle: async ({ accountId, params: { streamId, name } }, { directory, audit }) => {
-      await requireStream(directory, accountId, streamId);
-      const isDeleted = await directory.deleteRuleGroup({ streamId, name });
+    takesIfMatch: true,
+    handle: async ({ accountId, params: { streamId, name }, ifMatch }, { directory, audit }) => {
+      const stored = findGroup(await groupsOf(directory, accountId, streamId), name);
+      checkVersion([stored], ifMatch);
+      const expected = ifMatch === undefined ? undefined : stored;
+      const isDeleted = await directory.deleteRuleGroup({ streamId, name }, expected);
       if (!isDeleted) throw notFound('rule group', JSON.stringify(name));
       audit(`${streamId}/${name}`);
     },
@@ -219,6 +226,45 @@ function toTime(timeMs: number | undefined): string | null {
 
 async function requireStream(directory: Directory, accountId: string, id: string): Promise<void> {
   requireOwned(await directory.getStream(id), 'stream', { accountId, id });
+}
+
+/** By name. @throws AppError `not_found` */
+async function groupsOf(
+  directory: Directory,
+  accountId: string,
+  streamId: string,
+): Promise<RuleGroup[]> {
+  await requireStream(directory, accountId, streamId);
+  const stored = await directory.listRuleGroups(accountId);
+  return stored.filter((one) => one.streamId === streamId).map(({ group }) => group);
+}
+
+function findGroup(groups: readonly RuleGroup[], name: string): RuleGroup {
+  const found = groups.find((group) => group.name === name);
+  if (found === undefined) throw notFound('rule group', JSON.stringify(name));
+  return found;
+}
+
+function toFile(groups: readonly RuleGroup[]): z.output<typeof storedFile> {
+  return { rules: writeRuleFile(groups), version: versionOf(groups) };
+}
+
+function versionOf(groups: readonly RuleGroup[]): string {
+  return createHash('sha256').update(JSON.stringify(groups)).digest('base64url').slice(0, 16);
+}
+
+/** @throws AppError `precondition_failed` */
+function checkVersion(groups: readonly RuleGroup[], ifMatch: string | undefined): void {
+  if (ifMatch === undefined) return;
+  const version = versionOf(groups);
+  const tags = ifMatch.split(',').map((tag) => tag.trim());
+  if (tags.some((tag) => tag === '*' || tag === `"${version}"`)) return;
+  throw new AppError(
+    'precondition_failed',
+    `cannot change the rules: they are not at version ${ifMatch} but at "${version}"; ` +
+      'read them again',
+    { parameter: 'If-Match' },
+  );
 }
 
 function toCounts(groups: readonly StoredRuleGroup['group'][]): z.output<typeof counts> {

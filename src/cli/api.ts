@@ -16,6 +16,7 @@ export interface ControlCall {
   /** Below `/api/v1/admin`. */
   readonly path: readonly string[];
   readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False for calls that belong to no account; default true. */
   readonly inAccount?: boolean;
   /** For the headers of the response; default 30,000. */

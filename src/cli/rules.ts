@@ -14,6 +14,7 @@ Examples:
   weir rules check rules.yaml
   weir rules preview rules.yaml --since 6h
   weir rules apply rules.yaml --stream shop
+  weir rules apply rules.yaml --if-version "$(weir rules show --json | jq -r .version)"
   weir rules list
   weir rules show --stream shop > rules.yaml
   weir rules show checkout
@@ -34,8 +35,17 @@ const streamOption = [
   'name or id of the stream of the rules; default: the only one of the account',
 ] as const;
 
+const versionOption = [
+  '--if-version <version>',
+  'only if this is still the version, which show --json prints; default: in any case',
+] as const;
+
 interface StreamFlag {
   readonly stream?: string;
+}
+
+interface ChangeFlags extends StreamFlag {
+  readonly ifVersion?: string;
 }
 
 interface Counts {
@@ -80,11 +90,13 @@ export function define(command: Command, terminal: Terminal): void {
     .argument('<file>', 'rule file, - = standard input')
     .description('add the groups of a file, and replace those of the same names')
     .option(...streamOption)
-    .action(async (file: string, { stream }: StreamFlag, self: Command) => {
+    .option(...versionOption)
+    .action(async (file: string, { stream, ifVersion }: ChangeFlags, self: Command) => {
       const { api, output } = openSession(self, terminal);
       const body = { rules: await readRules(file) };
       const path = await groupsOf(api, stream);
-      const counts = await api.call<Counts>({ method: 'PUT', path, body });
+      const headers = toCondition(ifVersion);
+      const counts = await api.call<Counts>({ method: 'PUT', path, body, headers });
       output.done(`applied ${countText(counts)}`);
     });
   command
@@ -92,9 +104,11 @@ export function define(command: Command, terminal: Terminal): void {
     .argument('<group>', 'name of the group')
     .description('delete a rule group and its alerts')
     .option(...streamOption)
-    .action(async (group: string, { stream }: StreamFlag, self: Command) => {
+    .option(...versionOption)
+    .action(async (group: string, { stream, ifVersion }: ChangeFlags, self: Command) => {
       const { api, output } = openSession(self, terminal);
-      await api.call({ method: 'DELETE', path: [...(await groupsOf(api, stream)), group] });
+      const path = [...(await groupsOf(api, stream)), group];
+      await api.call({ method: 'DELETE', path, headers: toCondition(ifVersion) });
       output.done(`deleted rule group ${group}`);
     });
 }
@@ -187,6 +201,10 @@ async function readRules(file: string): Promise<string> {
   } catch (error) {
     throw new CommandError(`cannot read ${file}: ${messageOf(error)}`);
   }
+}
+
+function toCondition(version: string | undefined): Record<string, string> | undefined {
+  return version === undefined ? undefined : { 'if-match': `"${version}"` };
 }
 
 function countText({ groups, rules }: Counts): string {

@@ -193,10 +193,16 @@ export interface RuleStore {
   listRuleGroups(accountId: string | undefined): Promise<StoredRuleGroup[]>;
   /**
    * Adds groups to the stream, and replaces those with the same names; these keep their state.
-   * @throws AppError `not_found`; `conflict` beyond `maxGroups` of the stream
+   * @throws AppError `not_found`; `conflict` beyond `maxGroups` of the stream;
+   * `precondition_failed` if the stream does not have the `expected` groups, by name
    */
-  putRuleGroups(streamId: string, groups: readonly RuleGroup[], maxGroups: number): Promise<void>;
-  deleteRuleGroup(key: RuleGroupKey): Promise<boolean>;
+  putRuleGroups(
+    streamId: string,
+    groups: readonly RuleGroup[],
+    limits: { readonly maxGroups: number; readonly expected?: readonly RuleGroup[] | undefined },
+  ): Promise<void>;
+  /** @throws AppError `precondition_failed` if it is another than the `expected` one */
+  deleteRuleGroup(key: RuleGroupKey, expected?: RuleGroup): Promise<boolean>;
   /** @returns false, without a change, where the lease has a later holder or the group is gone. */
   saveRuleState(key: RuleGroupKey, state: GroupState, lease: Lease): Promise<boolean>;
   /**

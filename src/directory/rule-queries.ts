@@ -23,8 +23,9 @@ function createGroupQueries(database: Database): Omit<RuleStore, 'holdLease' | '
       }));
     },
 
-    putRuleGroups: (streamId, groups, maxGroups) =>
+    putRuleGroups: (streamId, groups, { maxGroups, expected }) =>
       database.write(async (tx) => {
+        if (expected !== undefined) await checkUnchanged(tx, { streamId }, expected);
         const accountId = await accountOf(tx, streamId);
         const updatedAt = database.timestamp();
         for (const group of groups) {
@@ -40,8 +41,11 @@ function createGroupQueries(database: Database): Omit<RuleStore, 'holdLease' | '
         await checkCount(tx, streamId, maxGroups);
       }),
 
-    deleteRuleGroup: ({ streamId, name }) =>
-      database.write((tx) => deleteRows(tx, 'ruleGroups', { streamId, name })),
+    deleteRuleGroup: ({ streamId, name }, expected) =>
+      database.write(async (tx) => {
+        if (expected !== undefined) await checkUnchanged(tx, { streamId, name }, [expected]);
+        return deleteRows(tx, 'ruleGroups', { streamId, name });
+      }),
 
     saveRuleState: ({ streamId, name }, state, lease) =>
       database.writeConcurrently(async (tx) => {
@@ -111,6 +115,17 @@ async function accountOf(tx: Tx, streamId: string): Promise<string> {
   const stream = await findRow(tx, 'streams', { streamId });
   if (stream) return stream.accountId;
   throw new AppError('not_found', `cannot find stream ${streamId} in this account`);
+}
+
+async function checkUnchanged(
+  tx: Tx,
+  where: { readonly streamId: string; readonly name?: string },
+  expected: readonly RuleGroup[],
+): Promise<void> {
+  const rows = await listRows(tx, 'ruleGroups', { where, orderBy: ['name'] });
+  const stored = rows.map(({ definition }) => JSON.parse(definition) as RuleGroup);
+  if (JSON.stringify(stored) === JSON.stringify(expected)) return;
+  throw new AppError('precondition_failed', 'cannot change the rules: they changed meanwhile');
 }
 
 async function checkCount(tx: Tx, streamId: string, maxGroups: number): Promise<void> {

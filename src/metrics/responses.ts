@@ -158,6 +158,7 @@ const errorTypes: Readonly<Record<ErrorCode, string>> = {
   not_found: 'not_found',
   method_not_allowed: 'bad_data',
   conflict: 'bad_data',
+  precondition_failed: 'bad_data',
   too_large: 'execution',
   unsupported_media: 'bad_data',
   execution: 'execution',

@@ -25,6 +25,7 @@ export const errorTable = {
   not_found: kind(404, 5, 'not found', 'debug'),
   method_not_allowed: kind(405, 12, 'method not allowed', 'debug'),
   conflict: kind(409, 6, 'conflict', 'debug'),
+  precondition_failed: kind(412, 9, 'precondition failed', 'debug'),
   too_large: kind(413, 8, 'too large', 'debug'),
   unsupported_media: kind(415, 3, 'unsupported content type or encoding', 'debug'),
   execution: kind(422, 9, 'cannot be executed', 'debug'),
@@ -36,7 +37,11 @@ export const errorTable = {
 } as const satisfies Record<string, ErrorKind>;
 
 /** Codes that no sender receives. */
-const readErrorCodes = ['execution', 'query_timeout'] as const satisfies ErrorCode[];
+const readErrorCodes = [
+  'precondition_failed',
+  'execution',
+  'query_timeout',
+] as const satisfies ErrorCode[];
 
 export type IngestErrorCode = Exclude<ErrorCode, (typeof readErrorCodes)[number]>;
 

@@ -32,6 +32,7 @@ const ticketErrors: readonly ErrorCode[] = [...anyErrors, 'not_found'];
 const readErrors: readonly ErrorCode[] = [...ticketErrors, 'malformed', 'unauthenticated'];
 const bodyErrors: readonly ErrorCode[] = [...readErrors, ...requestBodyErrors];
 const adminErrors: readonly ErrorCode[] = [...bodyErrors, 'conflict'];
+const ifMatchErrors: readonly ErrorCode[] = ['precondition_failed'];
 
 /** Protocols describe their routes by hand: decoders work on bytes and have no schema. */
 export function ingestDocument({ data, open }: IngestRoutes, info: DocumentInfo): Json {
@@ -145,6 +146,7 @@ function describeTicket({ path, operationId, summary, params, mediaTypes }: Tick
 
 function describeAdmin(route: AdminRoute): Operation {
   const { method, operationId, summary, scope, params, body, response } = route;
+  const { accountScoped, isVersioned, takesIfMatch } = route;
   const toJson = (schema: z.ZodType, io?: 'input') => ({
     content: { 'application/json': toContent(schema, io) },
   });
@@ -153,11 +155,19 @@ function describeAdmin(route: AdminRoute): Operation {
     summary,
     ...(scope !== undefined && { description: `Needs the scope \`${scope}\`.` }),
     security: [{ token: [] }],
-    parameters: [...toParameters(params, 'path'), ...(route.accountScoped ? [accountHeader] : [])],
+    parameters: [
+      ...toParameters(params, 'path'),
+      ...(accountScoped ? [accountHeader] : []),
+      ...(takesIfMatch ? [ifMatchHeader] : []),
+    ],
     ...(body && { requestBody: { required: true, ...toJson(body, 'input') } }),
     responses: {
-      [route.successStatus]: { description: summary, ...(response && toJson(response)) },
-      ...errorResponses(adminErrors),
+      [route.successStatus]: {
+        description: summary,
+        ...(isVersioned && { headers: { ETag: etagHeader } }),
+        ...(response && toJson(response)),
+      },
+      ...errorResponses([...adminErrors, ...(takesIfMatch ? ifMatchErrors : [])]),
     },
   };
   return { method, path: adminPrefix + route.path, describe };
@@ -170,6 +180,18 @@ const accountHeader = {
   required: true,
   description: 'Account of the request; one that the token grants.',
   schema: { type: 'string', format: 'uuid' },
+};
+
+const etagHeader = {
+  description: 'The `version`, for If-Match.',
+  schema: { type: 'string' },
+};
+
+const ifMatchHeader = {
+  name: 'If-Match',
+  in: 'header',
+  description: 'The `ETag` of the last read; 412 if it has changed since. Default: any version.',
+  schema: { type: 'string' },
 };
 
 const lastEventId = {

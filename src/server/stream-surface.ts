@@ -88,8 +88,11 @@ function mountAdmin(
         route.method === 'GET' ? '' : await readJson(admission, sent, { headers, maxBytes });
       const body = text === '' ? undefined : await parseJson(request, text); // 400
       const { disconnected } = disconnects.watch(reply);
-      const answer = await route.handle({ caller, accountId, params, body, disconnected });
+      const ifMatch = request.headers['if-match'];
+      const asked = { caller, accountId, params, body, ifMatch, disconnected };
+      const answer = await route.handle(asked);
       reply.code(route.successStatus);
+      if (route.isVersioned) reply.header('etag', `"${(answer as { version: string }).version}"`);
       if (route.response === undefined) return reply.send();
       return reply.header('content-type', jsonType).send(JSON.stringify(answer));
     },

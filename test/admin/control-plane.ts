@@ -42,6 +42,7 @@ export interface Call {
   readonly accountId?: string | undefined;
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  readonly ifMatch?: string;
 }
 
 /** The time of every control plane in tests, Unix ms. */
@@ -101,10 +102,13 @@ export async function openControlPlane(): Promise<ControlPlane> {
     dropped,
     queueCalls,
     failStore: () => (isStoreAway = true),
-    async call<Answer>(operationId: string, { caller, accountId, params = {}, body }: Call) {
+    async call<Answer>(
+      operationId: string,
+      { caller, accountId, params = {}, body, ifMatch }: Call,
+    ) {
       const route = routes.find((candidate) => candidate.operationId === operationId);
       assert.ok(route, `there is no operation ${operationId}`);
-      const answer = await route.handle({ caller, accountId, params, body });
+      const answer = await route.handle({ caller, accountId, params, body, ifMatch });
       if (!route.response) {
         assert.equal(answer, undefined);
         return undefined as Answer;

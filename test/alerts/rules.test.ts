@@ -260,6 +260,33 @@ groups:
     assert.ok((await alerts()).every(({ labels }) => labels['rule'] !== 'Twins'));
   });
 
+  test('rules that were changed meanwhile are not overwritten', async () => {
+    const path = `/streams/${service.quickstart.streamId}/rule-groups`;
+    const rules = 'groups: [{ name: contested, rules: [] }]';
+    const put = (tag: string) => service.admin('PUT', path, { rules }, { 'if-match': tag });
+    const before_ = await service.admin('GET', path);
+    const tag = before_.headers.etag!;
+    assert.equal(tag, `"${before_.json<{ version: string }>().version}"`);
+    // Of two at once one is first.
+    const both = await Promise.all([put(tag), put(tag)]);
+    assert.deepEqual(both.map(({ status }) => `${status}`).sort(), ['200', '412']);
+    const refused = await put(`"other", ${tag}`);
+    assert.equal(refused.status, 412, refused.text);
+    assert.partialDeepStrictEqual(refused.json(), {
+      code: 'precondition_failed',
+      parameter: 'If-Match',
+    });
+    const now = (await service.admin('GET', path)).headers.etag!;
+    assert.equal((await put(`"other", ${now}`)).status, 200);
+    assert.equal((await put('*')).status, 200);
+    const group = `${path}/contested`;
+    const remove = (of: string) => service.admin('DELETE', group, undefined, { 'if-match': of });
+    assert.equal((await remove(now)).status, 412);
+    const own = (await service.admin('GET', group)).headers.etag!;
+    assert.equal((await remove(own)).status, 204);
+    assert.equal((await remove(own)).status, 404);
+  });
+
   test('series of a deleted group end with it', async () => {
     await applyRules(
       service,

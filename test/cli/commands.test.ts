@@ -108,6 +108,28 @@ test('applies, shows and deletes rules', async () => {
   assert.match((await weir('rules', 'check', file)).out, /is valid: 1 rule in 1 group\n$/);
 });
 
+test('changes rules only if they still are at a version', async () => {
+  const stream = await weirJson('stream', 'create', 'versioned');
+  const flag = ['--stream', String(stream['streamId'])];
+  const file = join(folder, 'versioned.yaml');
+  const write = (limit: number) =>
+    writeFileSync(file, `groups: [{ name: one, limit: ${limit}, rules: [] }]`);
+  const versionOf = async (...group: string[]) =>
+    String((await weirJson('rules', 'show', ...group, ...flag))['version']);
+  const apply = (version: string) => weir('rules', 'apply', file, ...flag, '--if-version', version);
+  const empty = await versionOf();
+  write(1);
+  assert.equal((await apply(empty)).code, 0);
+  write(2);
+  const { code, error } = await apply(empty);
+  assert.deepEqual([code, /not at version .*; read them again \(412\)/.test(error)], [1, true]);
+  const first = await versionOf('one');
+  assert.equal((await apply(await versionOf())).code, 0);
+  const remove = ['rules', 'delete', 'one', ...flag, '--if-version'];
+  assert.match((await weir(...remove, first)).error, /\(412\)/);
+  assert.equal((await weir(...remove, await versionOf('one'))).code, 0);
+});
+
 test('limits, deactivates, activates and deletes a receiver', async () => {
   const { streamId } = tenant.stream;
   const settings = ['--kind', 'otlp', '--stream', streamId, '--events-per-second', '100'];

@@ -63,7 +63,8 @@ async function answer(
     const sent = await text(request);
     const body: unknown = sent === '' ? undefined : JSON.parse(sent);
     const accountId = request.headers['x-active-account'] as string | undefined;
-    const result = await route.handle({ caller, accountId, params, body });
+    const ifMatch = request.headers['if-match'];
+    const result = await route.handle({ caller, accountId, params, body, ifMatch });
     return { status: route.successStatus, body: result };
   }
   throw new AppError('not_found', 'cannot find the route');

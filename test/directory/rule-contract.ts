@@ -26,13 +26,13 @@ export function ruleContract(current: () => Directory): void {
   test('keeps rule groups of a stream until they or the stream are deleted', async () => {
     const directory = current();
     const { accountId, streamId } = await createStream();
-    await directory.putRuleGroups(streamId, [{ ...group, name: 'z' }, group], 2);
+    await directory.putRuleGroups(streamId, [{ ...group, name: 'z' }, group], { maxGroups: 2 });
     const [first, second] = await directory.listRuleGroups(accountId);
     assert.deepEqual(first?.group, group);
     assert.equal(first.streamId, streamId);
     assert.equal(first.state, undefined);
     assert.equal(second?.group.name, 'z');
-    const full = directory.putRuleGroups(streamId, [{ ...group, name: 'third' }], 2);
+    const full = directory.putRuleGroups(streamId, [{ ...group, name: 'third' }], { maxGroups: 2 });
     await rejectsWith('conflict', full);
     assert.equal((await directory.listRuleGroups(accountId)).length, 2);
     assert.equal(await directory.deleteRuleGroup({ streamId, name: 'z' }), true);
@@ -41,15 +41,38 @@ export function ruleContract(current: () => Directory): void {
     assert.deepEqual(await directory.listRuleGroups(accountId), []);
   });
 
+  test('of two changes of the same rule groups the second is refused', async () => {
+    const directory = current();
+    const { accountId, streamId } = await createStream();
+    const other = { ...group, name: 'other' };
+    const put = (groups: readonly RuleGroup[], expected: readonly RuleGroup[]) =>
+      directory.putRuleGroups(streamId, groups, { maxGroups: 9, expected });
+    const outcomes = await Promise.allSettled([put([group], []), put([other], [])]);
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    const stored = async () => (await directory.listRuleGroups(accountId)).map((one) => one.group);
+    const [only] = await stored();
+    assert.deepEqual(await stored(), [only]);
+    await rejectsWith('precondition_failed', put([group, other], []));
+    await put([group, other], [only!]);
+    assert.deepEqual(await stored(), [group, other]);
+    const changed = { ...group, limit: 7 };
+    await put([changed], [group, other]);
+    const key = { streamId, name: group.name };
+    await rejectsWith('precondition_failed', directory.deleteRuleGroup(key, group));
+    assert.equal(await directory.deleteRuleGroup(key, changed), true);
+    await rejectsWith('precondition_failed', directory.deleteRuleGroup(key, changed));
+    assert.deepEqual(await stored(), [other]);
+  });
+
   test('a replaced rule group keeps its state', async () => {
     const directory = current();
     const { accountId, streamId } = await createStream();
     const key = { streamId, name: 'a' };
-    await directory.putRuleGroups(streamId, [group], 2);
+    await directory.putRuleGroups(streamId, [group], { maxGroups: 2 });
     const lease = await directory.holdLease('state', 'me', 60_000);
     assert.ok(lease);
     assert.equal(await directory.saveRuleState(key, state, lease), true);
-    await directory.putRuleGroups(streamId, [{ ...group, intervalMs: 1_000 }], 2);
+    await directory.putRuleGroups(streamId, [{ ...group, intervalMs: 1_000 }], { maxGroups: 2 });
     const [stored] = await directory.listRuleGroups(accountId);
     assert.deepEqual(stored?.state, state);
     assert.equal(stored.group.intervalMs, 1_000);
@@ -59,7 +82,7 @@ export function ruleContract(current: () => Directory): void {
   test('a lease has one holder, and fences the state that an earlier one saves', async () => {
     const directory = current();
     const { streamId } = await createStream();
-    await directory.putRuleGroups(streamId, [group], 1);
+    await directory.putRuleGroups(streamId, [group], { maxGroups: 1 });
     const key = { streamId, name: 'a' };
     const first = await directory.holdLease('fence', 'first', 1);
     assert.ok(first);

@@ -264,6 +264,77 @@ groups:
     await close();
   });
 
+  test('rules that another saves at the same moment are not overwritten', async () => {
+    const { page } = await explorer.open('/alerts?tab=rules');
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('jobs_failing > 0').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('0');
+    let saves = 0;
+    await page.route(/rule-groups$/, async (route) => {
+      if (route.request().method() === 'PUT' && saves++ === 0) await saveJobs('2s');
+      await route.continue();
+    });
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    await save.click();
+    await page.getByText('jobs was changed since you began to edit it.').waitFor();
+    const force = page.getByRole('button', { name: 'Save mine' });
+    assert.ok(await force.isEnabled());
+    await editor.getByText('jobs_failing > 00').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(')');
+    await page
+      .getByRole('alert')
+      .getByText(/^line /)
+      .waitFor();
+    assert.ok(await force.isDisabled());
+    await page.getByRole('button', { name: 'Discard mine' }).click();
+    await editor.getByText('interval: 2s').waitFor();
+    await saveJobs('1s');
+    // The browser reports the refused save.
+    await page.context().close();
+  });
+
+  test('new rules do not replace those that another has made under their name', async () => {
+    const { page, close } = await explorer.open('/alerts/edit');
+    const rules = 'groups: [{ name: new group, rules: [] }]';
+    await page.getByRole('textbox', { name: 'Rules' }).getByText('name: new group').waitFor();
+    const path = `/streams/${explorer.service.quickstart.streamId}/rule-groups`;
+    assert.equal((await explorer.service.admin('PUT', path, { rules })).status, 200);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('new group exists by now: saving replaces its rules.').waitFor();
+    await page.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('table', { name: 'Rules of new group' }).getByText('up == 0').waitFor();
+    await explorer.service.admin('DELETE', `${path}/new%20group`);
+    await close();
+  });
+
+  test('unsaved rules of a deleted group outlast a reload, and make it again', async () => {
+    const { page } = await explorer.open('/alerts?tab=rules');
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('jobs_failing > 0').click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('9');
+    const changed = editor.getByText('jobs_failing > 09');
+    await changed.waitFor();
+    const path = `/streams/${explorer.service.quickstart.streamId}/rule-groups/jobs`;
+    assert.equal((await explorer.service.admin('DELETE', path)).status, 204);
+    await page.reload();
+    await changed.waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('jobs was deleted since you began to edit it.').waitFor();
+    await page.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('table', { name: 'Rules of jobs' }).getByText('> 09').waitFor();
+    assert.equal((await explorer.service.admin('DELETE', path)).status, 204);
+    await page.goBack();
+    await page.getByText('cannot find jobs').waitFor();
+    await saveJobs('1s');
+    // The browser reports reads of a group that is not there.
+    await page.context().close();
+  });
+
   test('a group is edited under its name, and deleted', async () => {
     const { page, close } = await explorer.open('/alerts?tab=rules');
     await page.getByText('failing', { exact: true }).first().waitFor();

@@ -207,11 +207,17 @@ export class Service {
   }
 
   /** Calls the control API. @param path such as `/receivers` */
-  admin(method: string, path: string, body?: unknown): Promise<Answer> {
+  admin(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
     const { streamUrl, accessToken, accountId } = this.quickstart;
     return this.http.send(`${streamUrl}/api/v1/admin${path}`, {
       method,
       headers: {
+        ...headers,
         authorization: `Bearer ${accessToken}`,
         'x-active-account': accountId,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

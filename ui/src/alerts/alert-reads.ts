@@ -1,6 +1,6 @@
 /** Reads of rules, alerts and their history, and their changes. */
 import { useQuery } from '@tanstack/react-query';
-import { type Api, dataOf } from '../api/client.ts';
+import { dataOf } from '../api/client.ts';
 import { useApp, useScope } from '../app/context.ts';
 import { useStreams } from '../manage/control.ts';
 import { roundSteps } from '../../../src/model/round-steps.ts';
@@ -20,13 +20,6 @@ export function useRules() {
     },
     refetchInterval: pollMs,
   });
-}
-
-/** The text of a stored group. @throws ApiProblem */
-export async function readRuleGroup(api: Api, streamId: string, name: string): Promise<string> {
-  const params = { path: { streamId, name } };
-  const path = '/api/v1/admin/streams/{streamId}/rule-groups/{name}';
-  return (await dataOf(api.GET(path, { params }))).rules;
 }
 
 export type RuleGroup = NonNullable<ReturnType<typeof useRules>['data']>[number];

@@ -3,14 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { navigate, useSearch } from 'wouter/use-browser-location';
 import { useApp } from '../app/context.ts';
+import type { Session } from '../app/session.ts';
+import { keptDraft } from '../app/use-kept-draft.ts';
 import { useStreams } from '../manage/control.ts';
 import { Failure } from '../parts/feedback/answer.tsx';
 import { EmptyState } from '../parts/feedback/empty-state.tsx';
 import { Loading } from '../parts/feedback/loading.tsx';
 import { Page } from '../parts/layout/page.tsx';
 import { Named } from '../parts/text/log-text.tsx';
-import { readRuleGroup } from './alert-reads.ts';
 import { RuleDraft } from './rule-draft.tsx';
+import { readRuleGroup } from './rule-file.ts';
 import { ruleOfMetrics, ruleOfSearch } from './rule-text.ts';
 
 export function EditRulesPage() {
@@ -23,6 +25,7 @@ export function EditRulesPage() {
     parameters.set('streamId', chosen);
     navigate(`?${parameters.toString()}`, { replace: true });
   };
+  const { session } = useApp();
   const stored = useStoredGroup(streamId, group);
   const query = parameters.get('query');
   const fresh = query === null ? ruleOfMetrics(parameters.get('expr') ?? '') : ruleOfSearch(query);
@@ -34,9 +37,10 @@ export function EditRulesPage() {
     >
       <Failure of={streams} />
       <Failure of={stored} />
-      {streamId !== undefined && text !== undefined ? (
+      {streamId !== undefined && text !== undefined && !stored.isError ? (
         <RuleDraft
           key={group === undefined ? text : `${streamId} ${group} ${text}`}
+          draft={draftName(session, group === undefined ? [text] : [streamId, group])}
           initial={text}
           streamId={streamId}
           group={group}
@@ -60,14 +64,24 @@ export function EditRulesPage() {
   );
 }
 
+function draftName({ accountId }: Session, edited: readonly string[]): string {
+  return [accountId, ...edited].join(' ');
+}
+
+/** A group that was deleted meanwhile is what its draft began with. */
 function useStoredGroup(streamId = '', name = '') {
-  const { api } = useApp();
+  const { api, session } = useApp();
   return useQuery({
     queryKey: ['rule file', streamId, name],
     enabled: streamId !== '' && name !== '',
     // What is edited must not change below the editor.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
-    queryFn: () => readRuleGroup(api, streamId, name),
+    queryFn: async () => {
+      const stored = await readRuleGroup(api, streamId, name);
+      const text = stored ?? keptDraft(draftName(session, [streamId, name]))?.base;
+      if (text === undefined) throw new Error(`cannot find ${name}: no rule group has this name`);
+      return text;
+    },
   });
 }

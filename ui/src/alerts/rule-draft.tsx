@@ -1,6 +1,6 @@
 /** A draft of rules with its faults, its preview, and the button that saves it. */
 import { useQuery } from '@tanstack/react-query';
-import { type Api, dataOf } from '../api/client.ts';
+import { dataOf } from '../api/client.ts';
 import type { Stream } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp } from '../app/context.ts';
@@ -15,13 +15,16 @@ import { Notice } from '../parts/feedback/notice.tsx';
 import { ProblemNotice } from '../parts/feedback/problem-notice.tsx';
 import { useToast } from '../parts/feedback/toasts.tsx';
 import { Card } from '../parts/layout/page.tsx';
-import { readRuleGroup, useRules } from './alert-reads.ts';
+import { useRules } from './alert-reads.ts';
 import styles from './rule-draft.module.css';
+import { ChangedMeanwhile, saveRules } from './rule-file.ts';
 import { RulePreview } from './rule-preview.tsx';
 import { groupNamesOf, toRuleFaults } from './rule-text.ts';
 import { useKeptDraft } from '../app/use-kept-draft.ts';
 
 export interface RuleDraftProps {
+  /** Name under which it is kept. */
+  readonly draft: string;
   readonly initial: string;
   readonly streamId: string;
   /** The stored group that is edited; undefined = new rules. */
@@ -34,31 +37,29 @@ export interface RuleDraftProps {
   readonly onSaved: () => void;
 }
 
-export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDraftProps) {
-  const { api, session } = useApp();
+export function RuleDraft({ initial, streamId, group, streams, ...props }: RuleDraftProps) {
+  const { api } = useApp();
   const toast = useToast();
-  const edited = group === undefined ? initial : `${streamId} ${group}`;
-  const kept = useKeptDraft(`${session.accountId} ${edited}`, initial);
+  const kept = useKeptDraft(props.draft, initial);
   const { base, text } = kept.draft;
   const check = useCheck(text);
   const faults = (check.text === text && check.data) || noFaults;
+  const replaced = useReplaced(text, streamId, group);
   const save = useChange(
-    async ({ isForced }: { isForced: boolean }) => {
-      if (group !== undefined && !isForced) await assertUnchanged(api, streamId, group, base);
-      const params = { path: { streamId } };
-      const path = '/api/v1/admin/streams/{streamId}/rule-groups';
-      return dataOf(api.PUT(path, { params, body: { rules: text } }));
+    ({ isForced }: { isForced: boolean }) => {
+      const edited = group === undefined ? undefined : { name: group, base };
+      return saveRules(api, { streamId, text, edited, replaced }, isForced);
     },
     ({ groups }) => {
       kept.forget();
       toast(groups === 1 ? 'Saved the group' : `Saved ${groups} groups`);
-      done.onSaved();
+      props.onSaved();
     },
   );
   const discard = () => {
     save.reset();
     kept.discard();
-    done.onReload();
+    props.onReload();
   };
   return (
     <>
@@ -69,7 +70,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
             value={streamId}
             options={streams.map((stream) => ({ value: stream.streamId, label: stream.name }))}
             hint="Expressions read this stream, and recorded metrics are written to it."
-            onChange={done.onStream}
+            onChange={props.onStream}
           />
         )}
         {kept.isRestored && (
@@ -80,11 +81,22 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
         )}
         <CheckedText label="Rules" text={text} faults={faults} onText={kept.setText} />
         <Failure of={check} />
-        <Replaced text={text} streamId={streamId} group={group} />
+        {replaced.length > 0 && (
+          <Notice tone="warning">Saving replaces the rules of {replaced.join(', ')}.</Notice>
+        )}
+        {group !== undefined && !groupNamesOf(text).includes(group) && (
+          <Notice tone="warning">
+            The rules are saved under another name: {group} stays until you delete it.
+          </Notice>
+        )}
         {save.error instanceof ChangedMeanwhile ? (
           <Notice tone="warning">
             {save.error.message} <Button onPress={discard}>Discard mine</Button>{' '}
-            <Button tone="danger" onPress={() => save.start({ isForced: true })}>
+            <Button
+              tone="danger"
+              isDisabled={save.isBusy || faults.length > 0}
+              onPress={() => save.start({ isForced: true })}
+            >
               Save mine
             </Button>
           </Notice>
@@ -108,41 +120,11 @@ export function RuleDraft({ initial, streamId, group, streams, ...done }: RuleDr
 
 const noFaults: readonly TextFault[] = [];
 
-class ChangedMeanwhile extends Error {}
-
-/** @throws ChangedMeanwhile, ApiProblem */
-async function assertUnchanged(api: Api, streamId: string, group: string, base: string) {
-  const present = await readRuleGroup(api, streamId, group).catch((error: unknown) => {
-    if (error instanceof ApiProblem && error.status === 404) return undefined;
-    throw error;
-  });
-  if (present === base) return;
-  const what = present === undefined ? 'deleted' : 'changed';
-  throw new ChangedMeanwhile(`${group} was ${what} since you began to edit it.`);
-}
-
-/** Groups of the same names are replaced, and a renamed group remains. */
-function Replaced({
-  text,
-  streamId,
-  group,
-}: Record<'text' | 'streamId', string> & { group: string | undefined }) {
+/** Other stored groups whose names the text has. */
+function useReplaced(text: string, streamId: string, group: string | undefined): string[] {
   const rules = useRules();
-  const names = groupNamesOf(text);
   const known = rules.data?.filter(({ file }) => file === streamId).map(({ name }) => name) ?? [];
-  const replaced = names.filter((name) => known.includes(name) && name !== group);
-  return (
-    <>
-      {replaced.length > 0 && (
-        <Notice tone="warning">Saving replaces the rules of {replaced.join(', ')}.</Notice>
-      )}
-      {group !== undefined && !names.includes(group) && (
-        <Notice tone="warning">
-          The rules are saved under another name: {group} stays until you delete it.
-        </Notice>
-      )}
-    </>
-  );
+  return groupNamesOf(text).filter((name) => known.includes(name) && name !== group);
 }
 
 /** What the service says of the text, once typing has paused. */

@@ -17,9 +17,16 @@ export function forgetDrafts(): void {
 }
 
 /** @param name of the edited thing */
+export function keptDraft(name: string): Draft | undefined {
+  const kept = sessionStorage.getItem(prefix + name);
+  // Written by this app only.
+  return kept === null ? undefined : (JSON.parse(kept) as Draft);
+}
+
+/** @param name of the edited thing */
 export function useKeptDraft(name: string, initial: string) {
   const key = prefix + name;
-  const [restored] = useState(() => read(key));
+  const [restored] = useState(() => keptDraft(name));
   const [isRestored, setIsRestored] = useState(restored !== undefined);
   const [draft, setDraft] = useState(restored ?? { base: initial, text: initial });
   const forget = () => sessionStorage.removeItem(key);
@@ -47,10 +54,4 @@ export function useKeptDraft(name: string, initial: string) {
     },
     forget,
   };
-}
-
-function read(key: string): Draft | undefined {
-  const kept = sessionStorage.getItem(key);
-  // Written by this app only.
-  return kept === null ? undefined : (JSON.parse(kept) as Draft);
 }
