@@ -68,72 +68,133 @@ function exponentOf(value: number): number {
   return Number(value.toExponential().split('e')[1]);
 }
 
-const verb = /%([-+0 #]*)(\d*)(?:\.(\d+))?(?:\[(\d+)\])?([a-zA-Z%])/g;
+const verb = /%(?:([-+0 #]*)(\d*)(?:\.(\d*))?(?:\[(\d+)\])?([a-zA-Z%])|$)/g;
 
-/** The verbs v, s, q, d, f, e, g, x with flags, width, precision, and index of the argument. */
+/**
+ * Go's `Sprintf` of texts, integers and floats, with flags, width, precision, and index of the
+ * argument. A verb that the type does not have is an error in the text, as in Go.
+ */
 export function sprintf(form: string, values: readonly Scalar[]): string {
   let at = 0;
-  return form.replace(verb, (_whole, ...parts: (string | undefined)[]) => {
-    const [flags = '', width = '', digits, index, letter = ''] = parts;
+  let isReordered = false;
+  const text = form.replace(verb, (_whole, ...parts: (string | undefined)[]) => {
+    const [flags = '', width = '', digits, index, letter] = parts;
+    if (letter === undefined) return '%!(NOVERB)';
     if (letter === '%') return '%';
-    if (index !== undefined) at = Number(index) - 1;
+    if (index !== undefined) [at, isReordered] = [Number(index) - 1, true];
     const value = values[at];
     if (value === undefined) return `%!${letter}(${index === undefined ? 'MISSING' : 'BADINDEX'})`;
     at += 1;
     const precision = digits === undefined ? undefined : Math.min(Number(digits), 100);
-    const text = formatVerb(letter, value, precision) ?? `%!${letter}(${String(value)})`;
+    const known = formatVerb(letter, value, precision);
+    const shown = known ?? formatVerb('v', value, precision) ?? '';
     const [sign = ''] = /[vsq]/.test(letter) ? [] : (/[+ ]/.exec(flags) ?? []);
-    const signed = sign !== '' && /^[\d.I]/.test(text) ? sign + text : text;
-    const wanted = Math.min(Number(width), 1000);
-    if (flags.includes('-')) return signed.padEnd(wanted);
-    if (!flags.includes('0') || !/\d/.test(signed)) return signed.padStart(wanted);
-    // Zeros are between the sign and the digits.
-    const [before = ''] = /^[+ -]?/.exec(signed) ?? [];
-    return before + signed.slice(before.length).padStart(wanted - before.length, '0');
+    const signed = typeof value !== 'string' && /^[\d.]/.test(shown) ? sign + shown : shown;
+    const padded = pad(signed, Math.min(Number(width), 1000), { flags, value });
+    return known === undefined ? `%!${letter}(${typeOf(value)}=${padded})` : padded;
   });
+  if (isReordered || at >= values.length) return text;
+  const extra = values.slice(at).map((value) => {
+    const shown = formatVerb('v', value, undefined) ?? '';
+    return `${typeOf(value)}=${shown}`;
+  });
+  return `${text}%!(EXTRA ${extra.join(', ')})`;
 }
 
-/** Go counts code points. */
-function cutTo(text: string, length: number | undefined): string {
-  return length === undefined ? text : Array.from(text).slice(0, length).join('');
+function typeOf(value: Scalar): string {
+  if (typeof value === 'string') return 'string';
+  return typeof value === 'bigint' ? 'int' : 'float64';
 }
 
+interface Padded {
+  readonly flags: string;
+  readonly value: Scalar;
+}
+
+function pad(text: string, width: number, { flags, value }: Padded): string {
+  if (flags.includes('-')) return text.padEnd(width);
+  if (!flags.includes('0')) return text.padStart(width);
+  if (typeof value === 'string') return text.padStart(width, '0');
+  // Infinities and NaN are no digits.
+  if (!/\d/.test(text)) return text.padStart(width);
+  // Zeros are between the sign and the digits.
+  const [sign = ''] = /^[+ -]?/.exec(text) ?? [];
+  return sign + text.slice(sign.length).padStart(width - sign.length, '0');
+}
+
+/** @returns undefined if the type has no such verb */
 function formatVerb(
   letter: string,
   value: Scalar,
   precision: number | undefined,
 ): string | undefined {
-  const text = typeof value === 'number' ? formatGo(value) : String(value);
-  const isText = letter === 's' || (letter === 'v' && typeof value === 'string');
-  if (isText) return cutTo(text, precision);
-  if (letter === 'q') return JSON.stringify(text);
-  if (/x/i.test(letter) && typeof value === 'string') {
-    const digits = Buffer.from(value).toString('hex');
-    return letter === 'x' ? digits : digits.toUpperCase();
-  }
-  const number = typeof value === 'string' ? parseGoNumber(value) : Number(value);
-  if (number === undefined) return `%!${letter}(string=${text})`;
-  if (!Number.isFinite(number)) return formatGo(number);
-  if ('EGX'.includes(letter)) {
-    return formatVerb(letter.toLowerCase(), value, precision)?.toUpperCase();
-  }
+  if (typeof value === 'number') return formatFloat(letter, value, precision);
+  if (typeof value === 'bigint') return formatInteger(letter, value);
+  return formatText(letter, value, precision);
+}
+
+function formatText(
+  letter: string,
+  text: string,
+  precision: number | undefined,
+): string | undefined {
+  // Go counts code points.
+  const shown = precision === undefined ? text : Array.from(text).slice(0, precision).join('');
   switch (letter) {
-    case 'd':
-      return typeof value === 'bigint' ? text : String(Math.trunc(number));
-    case 'f':
-    case 'F':
-      return formatFixed(number, precision ?? 6);
-    case 'e': {
-      const digits = precision ?? 6;
-      const shown = belowHalf(number, digits + 1).toExponential(digits);
-      return shown.replace(/e([+-])(\d)$/, 'e$10$2');
-    }
-    case 'g':
+    case 's':
     case 'v':
-      return precision === undefined ? text : formatSignificant(number, Math.max(precision, 1));
+      return shown;
+    case 'q':
+      return JSON.stringify(shown);
     case 'x':
-      return Math.trunc(number).toString(16);
+      return Buffer.from(shown).toString('hex');
+    case 'X':
+      return Buffer.from(shown).toString('hex').toUpperCase();
     default:
       return undefined;
+  }
+}
+
+function formatInteger(letter: string, value: bigint): string | undefined {
+  switch (letter) {
+    case 'd':
+    case 'v':
+      return String(value);
+    case 'b':
+      return value.toString(2);
+    case 'o':
+      return value.toString(8);
+    case 'x':
+      return value.toString(16);
+    case 'X':
+      return value.toString(16).toUpperCase();
+    default:
+      return undefined;
+  }
+}
+
+function formatFloat(
+  letter: string,
+  value: number,
+  precision: number | undefined,
+): string | undefined {
+  if (!'vgGeEfF'.includes(letter)) return undefined;
+  if (!Number.isFinite(value)) return formatGo(value);
+  const digits = precision ?? 6;
+  switch (letter) {
+    case 'f':
+    case 'F':
+      return formatFixed(value, digits);
+    case 'e': {
+      const shown = belowHalf(value, digits + 1).toExponential(digits);
+      return shown.replace(/e([+-])(\d)$/, 'e$10$2');
+    }
+    case 'E':
+    case 'G':
+      return formatFloat(letter.toLowerCase(), value, precision)?.toUpperCase();
+    default:
+      return precision === undefined
+        ? formatGo(value)
+        : formatSignificant(value, Math.max(precision, 1));
   }
 }

@@ -44,7 +44,28 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   ['{{ printf "%.2f" 1e21 }}', '1000000000000000000000.00'],
   ['{{ printf "%.3v %.2v" $value $labels.job }}', '1.23e+06 ap'],
   ['{{ "+Inf" | humanize }} {{ "1e3" | humanize }}', '+Inf 1k'],
-  ['{{ printf "%.2f %d" $labels.job $labels.missing }}', '%!f(string=api) %!d(string=)'],
+  ['{{ printf "%.2f %d" $labels.job $labels.missing }}', '%!f(string=ap) %!d(string=)'],
+  ['{{ $value | printf "%d" }}', '%!d(float64=1.2345675e+06)'],
+  [
+    '{{ printf "%d|%5d|%+d|%s|%q|%t" $value 3.5 3.5 $value 1.5 $value }}',
+    '%!d(float64=1.2345675e+06)|%!d(float64=  3.5)|%!d(float64=+3.5)|' +
+      '%!s(float64=1.2345675e+06)|%!q(float64=1.5)|%!t(float64=1.2345675e+06)',
+  ],
+  ['{{ printf "%f|%s|%o|%b|%x" 3 3 8 5 -255 }}', '%!f(int=3)|%!s(int=3)|10|101|-ff'],
+  [
+    '{{ printf "%d" 1 2.5 "x" }} {{ printf "%d" }}',
+    '1%!(EXTRA float64=2.5, string=x) %!d(MISSING)',
+  ],
+  [
+    '{{ printf "50%%" }} {{ printf "50%" }} {{ printf "%[3]d" "a" }}',
+    '50% 50%!(NOVERB) %!d(BADINDEX)',
+  ],
+  ['{{ printf "%05s|%05d|%.f|%-8.2f|" "a1" 42 2.5 1.5 }}', '000a1|00042|2|1.50    |'],
+  [
+    '{{ 007.5 }} {{ 017 }} {{ .5 }} {{ 5. }} {{ 0x1F }} {{ 0b11 }} {{ -0o17 }} {{ +08.5E1 }}',
+    '7.5 15 0.5 5 31 3 -15 85',
+  ],
+  ['{{ 00 }} {{ -0 }}', '0 0'],
   ['at {{ $labels.job | humanize }}', '<error expanding template: cannot read "api" as a number>'],
   [
     '{{ $labels.missing | humanizeTimestamp }}',
@@ -57,7 +78,7 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   // Integers are those of Go.
   ['{{ 1000000 }} {{ 1000000.0 }} {{ printf "%v %d" 12345678 -3 }}', '1000000 1e+06 12345678 -3'],
   ['{{ 1234567 | humanize }} {{ printf "%[2]s %[1]s" "a" "b" }}', '1.235M b a'],
-  ['{{ printf "%G %E %X" "+Inf" "abc" "Jo" }}', '+Inf %!E(string=abc) 4A6F'],
+  ['{{ printf "%G %E %X" "+Inf" "abc" "Jo" }}', '%!G(string=+Inf) %!E(string=abc) 4A6F'],
   ['{{ printf "%.3G %E %X %x" $value 1.5 255 "ab" }}', '1.23E+06 1.500000E+00 FF 6162'],
   ['{{ printf "%+v % d %+s" 1 2 $labels.missing }}', '1  2 '],
   [`{{ title "foo_bar a.b x-y o'neil 3abc" }}`, "Foo_bar A.b X-Y O'neil 3Abc"],
@@ -80,7 +101,9 @@ const faults: readonly (readonly [template: string, fault: RegExp])[] = [
   ['{{ (1 }}', /not closed/],
   ['{{ toUpper "a" "b" }}', /toUpper needs 1 arguments, not 2/],
   ['{{ 1 | humanize 2 }}', /humanize needs 1 arguments, not 2/],
-  ['{{ 017 }}', /cannot read "017"/],
+  ['{{ 09 }}', /cannot read the number 09/],
+  ['{{ 1e999 }}', /cannot read the number 1e999/],
+  ['{{ 0x }}', /cannot read "0x"/],
   ['{{ toUpper }}', /toUpper needs 1 arguments, not 0/],
   ['{{ $value ] }}', /cannot read/],
 ];

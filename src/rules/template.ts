@@ -20,12 +20,13 @@ type TemplateFunction = (...values: readonly TemplateValue[]) => TemplateValue;
 const inAction =
   /\s*\/\*(?:(?!\*\/)[^])*\*\/\s*|(?!\s*\/\*)(?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?/;
 const action = new RegExp(String.raw`\{\{(?:-(?=\s))?(${inAction.source})(?:(?<=\s)-)?\}\}`, 'y');
+const decimal = String.raw`(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
 const token = new RegExp(
   [
     String.raw`\s*(?:(\$?[a-zA-Z_]\w*)?((?:\.[a-zA-Z_]\w*)+)`,
     String.raw`(\$?[a-zA-Z_]\w*)`,
     '("(?:[^"\\\\]|\\\\[^])*"|`[^`]*`)',
-    String.raw`([+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]))`,
+    String.raw`([+-]?(?:0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+|${decimal})(?![\w.]))`,
     String.raw`([|()]))`,
   ].join('|'),
   'gy',
@@ -132,7 +133,7 @@ function compilePipeline(source: string): Term {
     at += 1;
     if (kind === 'text') return () => text;
     if (kind === 'number') {
-      const number = /[.e]/.test(text) ? Number(text) : BigInt(text);
+      const number = toConstant(text);
       return () => number;
     }
     if (kind === 'name') return variable(text);
@@ -146,6 +147,19 @@ function compilePipeline(source: string): Term {
   const compiled = pipeline();
   if (at < tokens.length) throw new TemplateError(`unexpected ${quote(tokens[at]!.text)}`);
   return compiled;
+}
+
+/** As Go reads constants: a leading 0 means octal digits in integers only. @throws TemplateError */
+function toConstant(text: string): number | bigint {
+  const [, sign, digits = ''] = /^([+-]?)(.*)$/.exec(text) ?? [];
+  const isFloat = !/^0[xX]/.test(digits) && /[.eE]/.test(digits);
+  try {
+    if (isFloat && Number.isFinite(Number(text))) return Number(text);
+    const magnitude = BigInt(digits.replace(/^0(?=\d)/, '0o'));
+    return sign === '-' ? -magnitude : magnitude;
+  } catch (cause) {
+    throw new TemplateError(`cannot read the number ${text}`, { cause });
+  }
 }
 
 function variable(name: string): Term {
