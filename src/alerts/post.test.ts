@@ -113,7 +113,9 @@ suite('posts of notifiers', () => {
     assert.equal(await reasonOf('http://missing.invalid'), await reasonOf('http://localhost'));
   });
 
-  test('fail at the start with an invalid network', () => {
-    assert.throws(() => createPost({ allowedNetworks: ['10.0.0.0'] }), /alerts\.allowedNetworks/);
+  test('may reach a single address that is allowed', () => {
+    const check = createUrlCheck({ allowedNetworks: ['10.0.0.1', 'fd00::1'] });
+    for (const url of ['https://10.0.0.1/', 'https://[fd00::1]/']) check(url);
+    assert.throws(() => check('https://10.0.0.2/'), /alerts\.allowedNetworks/);
   });
 });

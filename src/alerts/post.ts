@@ -7,7 +7,6 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { messageOf } from '../std/error-text.ts';
 
 export interface PostOptions {
   /** CIDR ranges that are reached although they are not public. */
@@ -123,15 +122,10 @@ function hostOf({ hostname }: URL): string {
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
+/** A range of the settings, or an address. */
 function toNetwork(range: string): Network {
-  try {
-    return ipaddr.parseCIDR(range);
-  } catch (cause) {
-    throw new Error(
-      `cannot use alerts.allowedNetworks ${JSON.stringify(range)}: ${messageOf(cause)}`,
-      { cause },
-    );
-  }
+  const [address = '', bits = isIP(address) === 4 ? '32' : '128'] = range.split('/');
+  return ipaddr.parseCIDR(`${address}/${bits}`);
 }
 
 function isAllowed(text: string, networks: readonly Network[]): boolean {

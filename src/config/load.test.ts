@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, suite, test } from 'node:test';
 import { ConfigError, loadConfig } from './load.ts';
 import { configReference } from './reference.ts';
 import { listSettings } from './settings.ts';
@@ -56,11 +56,127 @@ test('lists every fault with the name under which the value was set', () => {
         for (const part of ['"stray"', 'WEIR_LOG_LEVEL', 'loud', 'WEIR_INGST_PORT']) {
           assert.ok(text.includes(part), `${part} in ${text}`);
         }
-        assert.match(text, /cannot use --dta: .* weir serve --help lists them/);
+        assert.match(text, /cannot use --dta: .* did you mean --data\?/);
         return !text.includes('OTHER');
       },
     );
   });
+});
+
+/** What is wrong: a variable, or a file. */
+const wrong: readonly (readonly [setting: Record<string, string> | string, told: string])[] = [
+  [
+    { WEIR_INGEST_PORT: '70000' },
+    'WEIR_INGEST_PORT = 70000: it takes a whole number from 0 to 65535; default 8443',
+  ],
+  [
+    { WEIR_INGEST_PORT: '' },
+    'WEIR_INGEST_PORT = "": it takes a whole number from 0 to 65535; default 8443',
+  ],
+  [
+    { WEIR_DRAIN_MAX_BYTES: '64MB' },
+    'WEIR_DRAIN_MAX_BYTES = "64MB": it takes a whole number of bytes from 1048576 (1 MiB) to ' +
+      '1073741824 (1 GiB); default 33554432 (32 MiB)',
+  ],
+  [
+    { WEIR_STORE_QUERY_TIMEOUT_SECONDS: '1.5' },
+    'WEIR_STORE_QUERY_TIMEOUT_SECONDS = "1.5": it takes a whole number of seconds from 1 to ' +
+      '3600; default 30',
+  ],
+  [
+    { WEIR_LOG_LEVEL: 'loud' },
+    'WEIR_LOG_LEVEL = "loud": it takes one of debug, info, warn, error, silent',
+  ],
+  [
+    { WEIR_ROLES: 'gateway,writr' },
+    '"writr" in WEIR_ROLES: it takes a list of any of gateway, stream, writer, engine, in the ' +
+      'file ["…", "…"], elsewhere separated by commas',
+  ],
+  [
+    { WEIR_SYSLOG_TCP: 'everywhere' },
+    'WEIR_SYSLOG_TCP = "everywhere": it takes an address such as 0.0.0.0:514, or a port',
+  ],
+  [
+    { WEIR_SYSLOG_UDP: '0.0.0.0:99999' },
+    'WEIR_SYSLOG_UDP = "0.0.0.0:99999": it takes an address such as 0.0.0.0:514, or a port',
+  ],
+  [
+    { WEIR_INGEST_TRUSTED_PROXIES: '10.0.0.0/8, 10.0.0.0/99' },
+    '"10.0.0.0/99" in WEIR_INGEST_TRUSTED_PROXIES: it takes address ranges such as 10.0.0.0/8 ' +
+      'or fd00::/8',
+  ],
+  [
+    { WEIR_ALERTS_ALLOWED_NETWORKS: 'intranet' },
+    '"intranet" in WEIR_ALERTS_ALLOWED_NETWORKS: it takes address ranges such as 10.0.0.0/8 or ' +
+      'fd00::/8',
+  ],
+  [
+    { WEIR_SYSLOG_TIME_ZONE: 'Berlin' },
+    'WEIR_SYSLOG_TIME_ZONE = "Berlin": it takes a time zone such as Europe/Berlin',
+  ],
+  [
+    { WEIR_STORE_INSERT_QUORUM: 'most' },
+    'WEIR_STORE_INSERT_QUORUM = "most": it takes auto, or a number from 0 to 999',
+  ],
+  [
+    { WEIR_STORE_URL: 'clickhouse:8123' },
+    'WEIR_STORE_URL = "clickhouse:8123": it takes a URL such as http://weir.example.com:8443',
+  ],
+  [
+    { WEIR_STREAM_PUBLIC_URL: 'logs.example.com' },
+    'WEIR_STREAM_PUBLIC_URL = "logs.example.com": it takes a URL such as ' +
+      'https://weir.example.com:8443',
+  ],
+  [
+    { WEIR_OIDC_ISSUER: 'http://id.example' },
+    'WEIR_OIDC_ISSUER = "http://id.example": it takes a URL such as https://weir.example.com:8443',
+  ],
+  [
+    { WEIR_DIRECTORY_URL: 'weir:secret@db/weir' },
+    'WEIR_DIRECTORY_URL = (hidden): it takes a URL such as ' +
+      'postgres://weir@db.example.com/weir?sslmode=verify-full',
+  ],
+  [
+    { WEIR_INGST_PORT: '1' },
+    'WEIR_INGST_PORT: there is no such setting; did you mean WEIR_INGEST_PORT?',
+  ],
+  [
+    { WEIR_MAKE_IT_FAST: '1' },
+    'WEIR_MAKE_IT_FAST: there is no such setting; weir serve --help lists them',
+  ],
+  [
+    '{"queue":{"segmentByte":1}}',
+    'queue.segmentByte of the file: there is no such setting; did you mean queue.segmentBytes?',
+  ],
+  [
+    '{"ingest.port":1}',
+    '"ingest.port" of the file: sections are objects, such as {"ingest":{"port":8443}}',
+  ],
+  ['{"ingest":1}', 'ingest of the file: it takes an object, such as {"host":""}'],
+  ['{"data":1}', 'data of the file = 1: it takes a text'],
+  ['{"store":{"password":1}}', 'store.password of the file = (hidden): it takes a text'],
+  [
+    '{"queue":{"urls":"nats://a"}}',
+    'queue.urls of the file = "nats://a": it takes a list of texts, in the file ["…", "…"], ' +
+      'elsewhere separated by commas',
+  ],
+  [
+    '{"stream":{"port":"8444"}}',
+    'stream.port of the file = "8444": it takes a whole number from 0 to 65535; default 8444',
+  ],
+];
+suite('a wrong setting is told with what it takes', () => {
+  for (const [setting, told] of wrong) {
+    test(told, () => {
+      const load = (file?: string) => {
+        const flags = file === undefined ? [] : ['--config', file];
+        loadConfig({ flags, environment: typeof setting === 'string' ? {} : setting });
+      };
+      const expected = { name: 'ConfigError', message: `cannot use ${told}` };
+      if (typeof setting !== 'string') assert.throws(() => load(), expected);
+      else withFile(setting, (file) => assert.throws(() => load(file), expected));
+    });
+  }
 });
 
 test('accepts the variables of every command beside its own', () => {

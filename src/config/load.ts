@@ -1,6 +1,6 @@
 /** Loads the configuration: flags override the environment, which overrides the file. */
 import { readFileSync } from 'node:fs';
-import type { z } from 'zod';
+import { describeIssue, describeUnknown, isTree, type Tree } from './faults.ts';
 import { checkRoles } from './roles.ts';
 import { type Config, configSchema } from './schema.ts';
 import { listSettings, type Setting } from './settings.ts';
@@ -24,15 +24,12 @@ export interface ConfigSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-type Tree = Record<string, unknown>;
-
 /** @throws ConfigError with every fault found, not just the first. */
 export function loadConfig(sources: ConfigSources): Readonly<Config> {
   const settings = listSettings();
   const faults: string[] = [];
   const flags = readFlags(sources.flags, faults);
-  const file = flags.get('--config') ?? sources.environment['WEIR_CONFIG'];
-  const tree = file === undefined ? {} : readFile(file, faults);
+  const tree = readFile(flags.get('--config'), sources.environment['WEIR_CONFIG'], faults);
   const origins = new Map<string, string>();
   for (const setting of settings) {
     const flag = flags.get(setting.flag);
@@ -44,7 +41,9 @@ export function loadConfig(sources: ConfigSources): Readonly<Config> {
   reportUnknown(settings, flags, sources.environment, faults);
   const result = configSchema.safeParse(tree);
   if (!result.success) {
-    for (const issue of result.error.issues) faults.push(describe(issue, tree, origins));
+    for (const issue of result.error.issues) {
+      faults.push(...describeIssue(issue, { tree, origins, settings }));
+    }
   } else {
     faults.push(...checkRoles(result.data));
   }
@@ -86,13 +85,16 @@ function readFlags(flags: readonly string[], faults: string[]): Map<string, stri
   return values;
 }
 
-function readFile(file: string, faults: string[]): Tree {
+function readFile(flag: string | undefined, variable: string | undefined, faults: string[]): Tree {
+  const file = flag ?? variable;
+  if (file === undefined) return {};
+  const origin = flag === undefined ? 'WEIR_CONFIG' : '--config';
   try {
     const tree: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) return tree as Tree;
-    faults.push(`cannot use file ${file}: it does not hold a JSON object`);
+    if (isTree(tree)) return tree;
+    faults.push(`cannot use file ${file} (${origin}): it does not hold a JSON object`);
   } catch (error) {
-    faults.push(`cannot read file ${file} (--config): ${(error as Error).message}`);
+    faults.push(`cannot read file ${file} (${origin}): ${(error as Error).message}`);
   }
   return {};
 }
@@ -108,45 +110,25 @@ function reportUnknown(
   environment: ConfigSources['environment'],
   faults: string[],
 ): void {
-  const knownFlags = new Set(['--config', ...settings.map((setting) => setting.flag)]);
-  const knownNames = new Set(settings.map((setting) => setting.environment).concat(otherNames));
-  const fault = 'there is no such setting; weir serve --help lists them';
+  const knownFlags = ['--config', ...settings.map(({ flag }) => flag)];
+  const knownNames = [...settings.map((setting) => setting.environment), ...otherNames];
   for (const flag of flags.keys()) {
-    if (!knownFlags.has(flag)) faults.push(`cannot use ${flag}: ${fault}`);
+    if (!knownFlags.includes(flag)) faults.push(describeUnknown(flag, knownFlags));
   }
   for (const name of Object.keys(environment)) {
-    if (name.startsWith('WEIR_') && !knownNames.has(name)) {
-      faults.push(`cannot use ${name}: ${fault}`);
+    if (name.startsWith('WEIR_') && !knownNames.includes(name)) {
+      faults.push(describeUnknown(name, knownNames));
     }
   }
-}
-
-function describe(
-  issue: z.core.$ZodIssue,
-  tree: Tree,
-  origins: ReadonlyMap<string, string>,
-): string {
-  const key = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') {
-    const names = issue.keys.map((name) => (key === '' ? name : `${key}.${name}`));
-    return `cannot use ${names.join(', ')} of the file: there is no such setting`;
-  }
-  const value = JSON.stringify(pick(tree, issue.path));
-  return `cannot use ${origins.get(key) ?? key} = ${value}: ${issue.message}`;
 }
 
 function put(tree: Tree, path: readonly string[], value: unknown): void {
   let node = tree;
   for (const name of path.slice(0, -1)) {
-    const child = node[name];
-    node[name] = typeof child === 'object' && child !== null ? child : {};
+    node[name] = isTree(node[name]) ? node[name] : {};
     node = node[name] as Tree;
   }
   node[path.at(-1)!] = value;
-}
-
-function pick(tree: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((node, name) => (node as Tree | undefined)?.[name as string], tree);
 }
 
 function deepFreeze<T extends object>(value: T): Readonly<T> {

@@ -49,10 +49,14 @@ function describe(setting: Setting): string {
     `\`${setting.environment}\``,
     `default ${toDefault(setting.defaultValue)}`,
   ];
-  if (setting.choices !== undefined) facts.push(`one of ${setting.choices.join(', ')}`);
-  else facts.push(setting.unit === undefined ? setting.type : `${setting.type} (${setting.unit})`);
+  facts.push(toForm(setting));
   if (setting.minimum !== undefined) facts.push(`${setting.minimum} to ${setting.maximum ?? ''}`);
   return `- **${setting.key}**: ${setting.description}\n  ${facts.join(' · ')}`;
+}
+
+function toForm({ type, unit, choices }: Setting): string {
+  if (choices !== undefined) return `${type === 'list' ? 'any' : 'one'} of ${choices.join(', ')}`;
+  return unit === undefined ? type : `${type} (${unit})`;
 }
 
 function toDefault(value: unknown): string {

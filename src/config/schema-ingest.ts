@@ -1,16 +1,26 @@
 /** Settings of the ingest port and its limits. */
 import { maxRowsPerBatch } from '../model/log-id.ts';
-import { gibibyte, integer, list, mebibyte, section, text } from './schema-parts.ts';
+import {
+  addressRanges,
+  gibibyte,
+  integer,
+  mebibyte,
+  section,
+  text,
+  webUrl,
+} from './schema-parts.ts';
 
 export const ingestSection = section({
   host: text().describe('Address the ingest port listens on; empty = all.'),
   port: integer('port', 8443, 0, 65535).describe(
     'TLS port for senders; 0 = any free port, 443 in production.',
   ),
-  publicUrl: text('', 'url').describe(
+  publicUrl: webUrl('https', 'http').describe(
     'URL of the ingest port for senders; empty = https://localhost and the port.',
   ),
-  trustedProxies: list().describe('CIDR ranges of proxies whose X-Forwarded-For is trusted.'),
+  trustedProxies: addressRanges().describe(
+    'CIDR ranges of proxies whose X-Forwarded-For is trusted.',
+  ),
   maxInFlightBytes: integer('bytes', 256 * mebibyte, mebibyte, 64 * gibibyte).describe(
     'Memory for all requests in flight; beyond it the response is 503.',
   ),

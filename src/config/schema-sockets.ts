@@ -1,15 +1,13 @@
 /** Settings of the listeners of protocols that are not HTTP. All are off by default. */
-import { z } from 'zod';
 import { maxRowsPerBatch } from '../model/log-id.ts';
-import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
+import { gibibyte, integer, mebibyte, section, text, textOf } from './schema-parts.ts';
 
 function address(description: string) {
-  const form = /^(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?\d{1,5}$/i;
-  return z
-    .string()
-    .refine((value) => value === '' || form.test(value), 'not an address such as 0.0.0.0:514')
-    .default('')
-    .describe(`${description} as host:port, or a port on all interfaces; empty = off.`);
+  const form = /^(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?(\d{1,5})$/i;
+  return textOf(
+    (value) => value === '' || Number(form.exec(value)?.[1] ?? Infinity) <= 65_535,
+    'an address such as 0.0.0.0:514, or a port',
+  ).describe(`${description} as host:port, or a port on all interfaces; empty = off.`);
 }
 
 const receiver = (kind: string, orElse: string) =>
@@ -24,11 +22,9 @@ export const syslogSection = section({
     'gets messages from senders without a client certificate; empty = the token in the ' +
       'structured data names it.',
   ),
-  timeZone: z
-    .string()
-    .refine(isTimeZone, 'not a time zone such as Europe/Berlin')
-    .default('UTC')
-    .describe('Zone of times that are sent without one.'),
+  timeZone: textOf(isTimeZone, 'a time zone such as Europe/Berlin', 'UTC').describe(
+    'Zone of times that are sent without one.',
+  ),
   maxMessageBytes: integer('bytes', 64 * 1024, 480, mebibyte).describe(
     'Longest message; longer ones are cut, with a warning.',
   ),

@@ -1,9 +1,8 @@
 /** Settings of the store: the embedded engine, or a ClickHouse server or cluster. */
-import { z } from 'zod';
-import { gibibyte, integer, mebibyte, section, text } from './schema-parts.ts';
+import { gibibyte, integer, mebibyte, section, text, textOf, webUrl } from './schema-parts.ts';
 
 export const storeSection = section({
-  url: text('', 'url').describe(
+  url: webUrl('http', 'https').describe(
     'URL of a ClickHouse server, or of a load balancer for a cluster, http:// or https://; ' +
       'empty = the embedded engine.',
   ),
@@ -17,14 +16,14 @@ export const storeSection = section({
     'Name of the cluster in the configuration of ClickHouse, over which tables are then ' +
       'replicated and distributed; empty = a single server.',
   ),
-  insertQuorum: z
-    .string()
-    .regex(/^(auto|\d{1,3})$/, 'must be auto or a number')
-    .default('auto')
-    .describe(
-      'Replicas of a cluster that must have an insert before it is acknowledged; auto = a ' +
-        'majority, 0 = one.',
-    ),
+  insertQuorum: textOf(
+    (value) => /^(auto|\d{1,3})$/.test(value),
+    'auto, or a number from 0 to 999',
+    'auto',
+  ).describe(
+    'Replicas of a cluster that must have an insert before it is acknowledged; auto = a ' +
+      'majority, 0 = one.',
+  ),
   storagePolicy: text().describe(
     'Storage policy of the tables at the server; empty = its default.',
   ),

@@ -4,7 +4,18 @@
  */
 import { z } from 'zod';
 import { ingestSection } from './schema-ingest.ts';
-import { gibibyte, integer, list, mebibyte, section, text, words } from './schema-parts.ts';
+import {
+  addressRanges,
+  gibibyte,
+  integer,
+  list,
+  mebibyte,
+  section,
+  text,
+  textOf,
+  webUrl,
+  words,
+} from './schema-parts.ts';
 import { metricsSection } from './schema-metrics.ts';
 import { queueSection } from './schema-queue.ts';
 import { forwardSection, gelfSection, statsdSection, syslogSection } from './schema-sockets.ts';
@@ -55,7 +66,7 @@ export const configSchema = z.strictObject({
     port: integer('port', 8444, 0, 65535).describe(
       'TLS port for reads and the control API; 0 = any free port.',
     ),
-    publicUrl: text('', 'url').describe(
+    publicUrl: webUrl('https', 'http').describe(
       'URL of the stream port as readers see it; empty = https://localhost and the port.',
     ),
     maxTails: integer('count', 1000, 0, 100_000).describe(
@@ -75,7 +86,7 @@ export const configSchema = z.strictObject({
     ),
   }),
   oidc: section({
-    issuer: text('', 'url').describe(
+    issuer: webUrl('https').describe(
       'OpenID Connect provider that signs people in to the explorer, as https://…; empty = none.',
     ),
     clientId: text().describe('Client id of Weir at the provider.'),
@@ -136,7 +147,7 @@ export const configSchema = z.strictObject({
   store: storeSection,
   metrics: metricsSection,
   alerts: section({
-    allowedNetworks: list().describe(
+    allowedNetworks: addressRanges().describe(
       'Address ranges that notifiers of alerts may reach although they are not public, such as ' +
         '10.1.2.0/24; empty = only public addresses.',
     ),
@@ -155,10 +166,15 @@ export const configSchema = z.strictObject({
     ),
   }),
   directory: section({
-    url: text('', 'url').describe(
-      'PostgreSQL database shared by all nodes, as postgres://user@host/database' +
-        '?sslmode=verify-full; empty = SQLite in the data directory.',
-    ),
+    url: textOf(
+      (value) => value === '' || /^postgres(ql)?:\/\/./.test(value),
+      'a URL such as postgres://weir@db.example.com/weir?sslmode=verify-full',
+    )
+      .meta({ unit: 'url' })
+      .describe(
+        'PostgreSQL database shared by all nodes, as postgres://user@host/database' +
+          '?sslmode=verify-full; empty = SQLite in the data directory.',
+      ),
     password: text().describe('PostgreSQL password; overrides the one in the URL.'),
     poolSize: integer('count', 10, 5, 1000).describe('Connections to PostgreSQL.'),
     waitSeconds: integer('s', 30, 0, 3600).describe(

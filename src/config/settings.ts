@@ -20,6 +20,7 @@ export interface Setting {
   readonly defaultValue: unknown;
   readonly minimum: number | undefined;
   readonly maximum: number | undefined;
+  /** Of the whole value, or of each part of a list. */
   readonly choices: readonly string[] | undefined;
 }
 
@@ -53,8 +54,12 @@ function toSetting(leaf: z.ZodType, path: readonly string[]): Setting {
     defaultValue: leaf.parse(undefined),
     minimum: bounded ? (value.minValue ?? undefined) : undefined,
     maximum: bounded ? (value.maxValue ?? undefined) : undefined,
-    choices: value instanceof z.ZodEnum ? value.options.map(String) : undefined,
+    choices: choicesOf(value instanceof z.ZodArray ? value.element : value),
   };
+}
+
+function choicesOf(value: unknown): readonly string[] | undefined {
+  return value instanceof z.ZodEnum ? value.options.map(String) : undefined;
 }
 
 function toValueType(value: z.ZodType): ValueType {

@@ -1,5 +1,4 @@
 /** Builds the ingest side of a process: quotas, admission, and the pipeline of a request. */
-import { readFileSync } from 'node:fs';
 import { createAdmission } from '../admission/admission.ts';
 import { createMemoryQuota } from '../admission/memory-quota.ts';
 import type { Admission, QuotaStore } from '../admission/port.ts';
@@ -18,6 +17,7 @@ import {
 } from '../telemetry/request-events.ts';
 import { collectAfterBursts } from './garbage.ts';
 import type { Opening } from './opening.ts';
+import { readAuthority } from './read-authority.ts';
 
 export interface GatewayParts {
   readonly grants: CachedGrants;
@@ -85,7 +85,7 @@ export async function openQuota({ config, parts, instruments }: Opening): Promis
     topology,
     user: user || undefined,
     password: password || undefined,
-    ca: caFile === '' ? undefined : readFileSync(caFile, 'utf8'),
+    ca: readAuthority('quota.caFile', caFile),
     timeoutMs,
   };
   return parts.own(await openRedisQuota(options, createQuotaEvents(instruments)));

@@ -1,5 +1,4 @@
 /** Opens the store (the embedded engine or a ClickHouse server) and the drains that fill it. */
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { rolesOf } from '../config/roles.ts';
@@ -23,6 +22,7 @@ import {
 import { createDrainEvents } from '../telemetry/queue-events.ts';
 import { createEngineEvents } from '../telemetry/store-events.ts';
 import type { Opening } from './opening.ts';
+import { readAuthority } from './read-authority.ts';
 import { openSteadyClock } from './steady-clock.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -108,6 +108,7 @@ function toStoreOptions(
   engine: Pick<Engine, 'socketPath' | 'restart' | 'crashes'> | undefined,
 ): ClickHouseStoreOptions {
   const { coldVolume, coldAfterDays } = store;
+  const ca = readAuthority('store.caFile', store.caFile);
   const isSoleWriter = engine !== undefined && queue.urls.length === 0;
   const defaultReads = engine === undefined ? serverConcurrentReads : engineDefaults.readMembers;
   return {
@@ -116,7 +117,7 @@ function toStoreOptions(
     insertFolder: engine && join(resolve(data), 'engine', 'inserts'),
     user: store.user,
     password: store.password,
-    ca: store.caFile === '' ? undefined : [readFileSync(store.caFile, 'utf8')],
+    ca: ca === undefined ? undefined : [ca],
     database: store.database,
     cluster: engine === undefined && store.cluster !== '' ? store.cluster : undefined,
     insertQuorum: store.insertQuorum,

@@ -1,5 +1,4 @@
 /** What the listeners of protocols that are not HTTP share: their streams, receivers and close. */
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionGate } from '../admission/port.ts';
@@ -16,6 +15,7 @@ import {
   type TlsSource,
 } from '../sockets/stream-listener.ts';
 import { createProtocols } from './protocols.ts';
+import { readAuthority } from './read-authority.ts';
 
 /** Messages in flight are stored within this time of a stop, or dropped. */
 const closingGraceMs = 10_000;
@@ -115,7 +115,7 @@ function toTlsOptions({ config, certificate }: SocketContext): TlsOptions {
   const { clientCaFile } = config.tls;
   return {
     certificate,
-    clientCa: clientCaFile === '' ? undefined : readFileSync(clientCaFile, 'utf8'),
+    clientCa: readAuthority('tls.clientCaFile', clientCaFile),
     handshakeTimeoutMs: config.ingest.headersTimeoutMs,
   };
 }
