@@ -54,7 +54,8 @@ class HistogramReader {
         this.#schema = wire.sint64(end);
         return;
       case toTag(5, fixed64):
-        this.#zeroThreshold = wire.double(end);
+        // NaN would differ from itself where thresholds are made equal.
+        this.#zeroThreshold = wire.double(end) || 0;
         return;
       case toTag(6, varint):
         this.#zeroCount = wire.uint64(end);

@@ -1,6 +1,6 @@
 /** Whether a histogram of a counter started again from zero. */
 import { boundOf, type Histogram, isCustom, reducedIndex, sameNumbers } from './histogram.ts';
-import { widenZeroBucket } from './histogram-sum.ts';
+import { widenZeroBucket } from './zero-bucket.ts';
 
 export function detectsReset(current: Histogram, previous: Histogram): boolean {
   if (current.hint === 'reset') return true;

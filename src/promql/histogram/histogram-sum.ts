@@ -13,6 +13,7 @@ import {
   toBuckets,
 } from './histogram.ts';
 import { KahanSum } from './kahan.ts';
+import { ZeroBucket } from './zero-bucket.ts';
 
 /** Histograms with exponential and with custom buckets cannot be added. */
 export class MixedSchemasError extends Error {
@@ -51,13 +52,6 @@ export function reduceResolution(histogram: Histogram, schema: number): Histogra
   return { ...sum.result(), hint: 'unknown' };
 }
 
-/** Zero count and threshold of a histogram once its zero bucket is at least this wide. */
-export function widenZeroBucket(histogram: Histogram, threshold: number): Histogram {
-  const sum = new HistogramSum(histogram);
-  sum.widenZero(threshold);
-  return sum.result();
-}
-
 export class HistogramSum {
   #hint: ResetHint;
   #schema: number;
@@ -88,25 +82,33 @@ export class HistogramSum {
   ): { readonly reconciled: boolean; readonly collision: boolean } {
     if (isCustom(histogram) !== this.#isCustom()) throw new MixedSchemasError();
     const collision = this.#joinHint(histogram.hint);
-    if (this.#hasBoundsOf(histogram)) {
-      this.reduceTo(histogram.schema);
-      this.#zero.add(sign * histogram.zeroCount);
-      this.#count.add(sign * histogram.count);
-      this.#sum.add(sign * histogram.sum);
-      const perBucket = 2 ** (histogram.schema - this.#schema);
-      addCounts(this.#positive, histogram.positive, { sign, perBucket });
-      addCounts(this.#negative, histogram.negative, { sign, perBucket });
-      return { reconciled: false, collision };
+    this.#count.add(sign * histogram.count);
+    this.#sum.add(sign * histogram.sum);
+    if (this.#isCustom() && !sameNumbers(histogram.bounds, this.#bounds)) {
+      this.#addOfOtherBounds(histogram, sign);
+      return { reconciled: true, collision };
     }
+    const zero = new ZeroBucket(histogram);
+    while (this.#zeroThreshold !== zero.threshold && !this.#isCustom()) {
+      zero.widen(this.#zeroThreshold);
+      this.widenZero(zero.threshold);
+    }
+    this.reduceTo(histogram.schema);
+    this.#zero.merge(zero.count, sign);
+    const perBucket = 2 ** (histogram.schema - this.#schema);
+    addCounts(this.#positive, zero.rest('positive'), { sign, perBucket });
+    addCounts(this.#negative, zero.rest('negative'), { sign, perBucket });
+    return { reconciled: false, collision };
+  }
+
+  #addOfOtherBounds(histogram: Histogram, sign: 1 | -1): void {
     const other = new HistogramSum(histogram);
-    const reconciled = this.#isCustom() ? this.#joinBounds(other) : false;
-    if (!this.#isCustom()) this.#joinResolution(other);
+    const bounds = this.#bounds.filter((bound) => histogram.bounds.includes(bound));
+    this.#useBounds(bounds);
+    other.#useBounds(bounds);
     this.#zero.merge(other.#zero, sign);
-    this.#count.merge(other.#count, sign);
-    this.#sum.merge(other.#sum, sign);
     mergeSums(this.#positive, other.#positive, sign);
     mergeSums(this.#negative, other.#negative, sign);
-    return { reconciled, collision };
   }
 
   scale(factor: number): void {
@@ -200,11 +202,6 @@ export class HistogramSum {
     return [...own, ...this.#positive.values(), ...this.#negative.values()];
   }
 
-  /** Exponential buckets may have another resolution. */
-  #hasBoundsOf({ zeroThreshold, bounds }: Histogram): boolean {
-    return zeroThreshold === this.#zeroThreshold && sameNumbers(bounds, this.#bounds);
-  }
-
   #joinHint(other: ResetHint): boolean {
     if (other === this.#hint || this.#hint === 'gauge') return false;
     if (other === 'gauge') {
@@ -214,24 +211,6 @@ export class HistogramSum {
     const collision = this.#hint !== 'unknown' && other !== 'unknown';
     this.#hint = 'unknown';
     return collision;
-  }
-
-  #joinResolution(other: HistogramSum): void {
-    while (this.#zeroThreshold !== other.#zeroThreshold) {
-      other.widenZero(this.#zeroThreshold);
-      this.widenZero(other.#zeroThreshold);
-    }
-    const schema = Math.min(this.#schema, other.#schema);
-    this.reduceTo(schema);
-    other.reduceTo(schema);
-  }
-
-  #joinBounds(other: HistogramSum): boolean {
-    if (sameNumbers(this.#bounds, other.#bounds)) return false;
-    const bounds = this.#bounds.filter((bound) => other.#bounds.includes(bound));
-    this.#useBounds(bounds);
-    other.#useBounds(bounds);
-    return true;
   }
 
   #useBounds(bounds: readonly number[]): void {
