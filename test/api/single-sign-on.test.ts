@@ -115,8 +115,29 @@ test('starts without the provider, says so, and recovers', async () => {
   assert.equal(page.hash, '#sign-in-failed=unavailable');
   assert.match(warnings(), /"reason":".*503|"reason":".*unexpected HTTP/);
   provider.serve(service.quickstart.streamUrl);
-  assert.equal((await signIn()).hash, '');
+  assert.equal((await signIn()).hash, '#sign-in-done');
 });
+
+const openedPages: readonly (readonly [opened: string, path: string])[] = [
+  ['/explore/logs?query=a%25b&range=1d#x', '/explore/logs?query=a%25b&range=1d'],
+  ['https://evil.example/', '/'],
+  ['//evil.example/', '/'],
+  ['/\\evil.example/', '/'],
+  ['/.//evil.example', '//evil.example'],
+  ['javascript:alert(1)', '/'],
+  [`/?query=${'x'.repeat(3000)}`, '/'],
+];
+for (const [opened, path] of openedPages) {
+  test(`leads back to ${path} of ${opened.slice(0, 40)}`, async () => {
+    const from = start();
+    from.searchParams.set('opened', opened);
+    const jar: Jar = new Map();
+    const isOver = ({ hash }: URL) => hash !== '';
+    const { origin, pathname, search, hash } = await follow(jar, from, isOver);
+    assert.deepEqual([origin, pathname + search], [start().origin, path]);
+    assert.equal(hash, '#sign-in-done');
+  });
+}
 
 test('names the provider on the sign-in page', async () => {
   const answer = await openBrowser(service).send('GET', '/api/v1/session');
@@ -252,7 +273,6 @@ test('logs no secret', async () => {
 });
 
 const invalid: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['http', ['--oidc-issuer', 'http://id.example'], /cannot use oidc\.issuer http:\/\/id\.example/],
   ['no client id', ['--oidc-issuer', 'https://id.example'], /without oidc\.clientId/],
   [
     'no rule',

@@ -72,6 +72,27 @@ suite('single sign-on', { skip: missingBrowser() ?? false }, () => {
     await page.context().close();
   });
 
+  test('a sign-in in a new tab leads to the open page, and shows in the other tabs', async () => {
+    provider.person = { id: 'ada', email: 'ada@example.com', groups: ['sre'] };
+    const { page } = await explorer.visit('/explore/logs?query=of-the-link');
+    const link = page.getByRole('link', { name: 'Sign in with Example' });
+    await link.waitFor();
+    const opening = page.context().waitForEvent('page');
+    await link.click({ modifiers: ['ControlOrMeta'] });
+    const tab = await opening;
+    await pages(tab).waitFor();
+    assert.equal(new URL(tab.url()).search, '?query=of-the-link');
+    await pages(page).waitFor();
+    assert.equal(page.url(), tab.url());
+    await tab.evaluate(() => sessionStorage.setItem('weir.draft of Ada', '{}'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
+    await tab.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+    const kept = await tab.evaluate(() => Object.keys(sessionStorage).join());
+    assert.ok(!kept.includes('Ada'), kept);
+    await page.context().close();
+  });
+
   test('a person without a rule, or who declines, reads why and stays outside', async () => {
     const { page, faults } = await explorer.visit('/');
     for (const person of [{ id: 'eve', email: 'eve@example.com', groups: [] }, undefined]) {

@@ -31,9 +31,9 @@ const retryMs = 5_000;
 const accountParameter = 'account';
 /** Of this tab; in local storage that of new tabs, the last one chosen. */
 const accountKey = 'weir.account';
-/** What was opened before single sign-on, which ends at `/`. */
-const openedKey = 'weir.opened';
-const hashPattern = /^#sign-in(-failed)?=([\w-]+)$/;
+const hashPattern = /^#sign-in(?:=([\w-]+)|-failed=([\w-]+)|-done)$/;
+
+type TabMessage = 'signed in' | 'signed out';
 
 /** Why single sign-on failed. */
 const failures: Readonly<Record<string, string>> = {
@@ -63,13 +63,16 @@ export class SessionStore {
   /** Follows the session of the browser. @returns stops following */
   follow(): () => void {
     const refresh = () => void this.refresh();
-    this.#tabs.addEventListener('message', refresh);
+    const follow = ({ data }: MessageEvent<TabMessage>) => {
+      if (data === 'signed out') forgetDrafts();
+      refresh();
+    };
+    this.#tabs.addEventListener('message', follow);
     addEventListener('hashchange', refresh);
-    returnToOpened();
     refresh();
     return () => {
       clearTimeout(this.#retry);
-      this.#tabs.removeEventListener('message', refresh);
+      this.#tabs.removeEventListener('message', follow);
       removeEventListener('hashchange', refresh);
     };
   }
@@ -79,13 +82,15 @@ export class SessionStore {
    * Tries again while the service is unavailable.
    */
   async refresh(hash = takeHash()): Promise<void> {
-    const { code, failure } = hash;
+    const { code, failure, isNew } = hash;
     clearTimeout(this.#retry);
     try {
       const { isSignedIn, singleSignOn } = await dataOf(this.#api.GET('/api/v1/session'));
       this.#singleSignOn = singleSignOn;
-      if (isSignedIn) await this.#load();
-      else if (code !== undefined) await this.signIn(code);
+      if (isSignedIn) {
+        await this.#load();
+        if (isNew) this.#tell('signed in');
+      } else if (code !== undefined) await this.signIn(code);
       else this.ended(failure ?? (this.#state.phase === 'signed out' ? this.#state.reason : ''));
     } catch (error) {
       // A session remains: the next call of the page reports the error.
@@ -102,7 +107,7 @@ export class SessionStore {
     const headers = { authorization: `Bearer ${secret}` };
     await this.#api.POST('/api/v1/session', { headers });
     await this.#load();
-    this.#tabs.postMessage('');
+    this.#tell('signed in');
   }
 
   /** @throws ApiProblem: the session remains */
@@ -115,7 +120,7 @@ export class SessionStore {
     }
     forgetDrafts();
     this.ended();
-    this.#tabs.postMessage('');
+    this.#tell('signed out');
   }
 
   switchAccount(accountId: string): void {
@@ -145,6 +150,10 @@ export class SessionStore {
     this.#set({ phase: 'signed in', session: { ...whoami, accountId: account.accountId } });
   }
 
+  #tell(message: TabMessage): void {
+    this.#tabs.postMessage(message);
+  }
+
   #set(state: SessionState): void {
     this.#state = state;
     for (const listener of this.#listeners) listener();
@@ -165,18 +174,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Before the browser leaves for single sign-on. */
-export function keepOpened(): void {
-  const { origin, pathname, search } = location;
-  sessionStorage.setItem(openedKey, origin + pathname + search);
-}
-
-function returnToOpened(): void {
-  const opened = sessionStorage.getItem(openedKey);
-  sessionStorage.removeItem(openedKey);
-  if (opened !== null && location.pathname === '/') {
-    history.replaceState(history.state, '', opened + location.hash);
-  }
+/** Of single sign-on, which leads back to the open page. */
+export function singleSignOnLink(): string {
+  const opened = new URLSearchParams({ opened: location.pathname + location.search });
+  return `/api/v1/session/oidc?${opened.toString()}`;
 }
 
 /** The account of a shared link; removes it from the URL, where it would outlast a switch. */
@@ -200,13 +201,16 @@ interface Hash {
   readonly code?: string;
   /** Why single sign-on failed. */
   readonly failure?: string;
+  /** Single sign-on has just begun the session. */
+  readonly isNew?: true;
 }
 
 /** Removes it from the URL, so that a code is in no history and no copied address. */
 function takeHash(): Hash {
-  const [found, failed, value = ''] = hashPattern.exec(location.hash) ?? [];
+  const [found, code, failure] = hashPattern.exec(location.hash) ?? [];
   if (found === undefined) return {};
-  history.replaceState(history.state, '', location.pathname + location.search);
-  if (failed === undefined) return { code: value };
-  return { failure: failures[value] ?? 'The sign-in failed.' };
+  history.replaceState(history.state, '', location.href.replace(/#.*$/, ''));
+  if (code !== undefined) return { code };
+  if (failure === undefined) return { isNew: true };
+  return { failure: failures[failure] ?? 'The sign-in failed.' };
 }

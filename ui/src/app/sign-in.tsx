@@ -2,7 +2,7 @@
 import { type SubmitEvent, useState } from 'react';
 import { Button } from '../parts/controls/button.tsx';
 import { Notice } from '../parts/feedback/notice.tsx';
-import { keepOpened, messageOf, type SessionState, type SessionStore } from './session.ts';
+import { messageOf, type SessionState, type SessionStore, singleSignOnLink } from './session.ts';
 import styles from './sign-in.module.css';
 import { Wordmark } from './wordmark.tsx';
 
@@ -59,7 +59,7 @@ export function SignIn({ store, state: { reason, singleSignOn } }: SignInProps) 
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
         {singleSignOn !== null && (
-          <a className={styles.provider} href="/api/v1/session/oidc" onClick={keepOpened}>
+          <a className={styles.provider} href={singleSignOnLink()}>
             Sign in with {singleSignOn}
           </a>
         )}
