@@ -257,6 +257,9 @@ suite('exploring logs', { skip }, () => {
     held = Promise.withResolvers<void>();
     await drag(page, [0.4, 0.8]);
     await loading.waitFor();
+    await total(page, '…');
+    const panel = page.getByRole('region', { name: 'Logs over time' });
+    assert.doesNotMatch((await panel.getByRole('list').textContent()) ?? '', /\d/);
     held.resolve();
     await loading.waitFor({ state: 'detached' });
     await page.unroute(isHistogram);

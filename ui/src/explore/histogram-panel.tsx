@@ -50,14 +50,14 @@ export function HistogramPanel(props: HistogramPanelProps) {
     <section className={styles.panel} aria-label="Logs over time">
       <header className={styles.header}>
         <h2 className={styles.total} role="status">
-          {data === undefined ? '…' : countOf(data.total, 'log')}
+          {isOld ? '…' : countOf(data.total, 'log')}
         </h2>
         <ul className={styles.legend} aria-label={`By ${fieldTitle(groupBy).toLowerCase()}`}>
           {all.map(({ name, color, total }) => (
             <li key={name}>
               <span className={styles.dot} style={{ background: color }} />
               <LogText text={cutText(name, maxNameLength)} />{' '}
-              <span className={styles.count}>{formatCount(total)}</span>
+              <span className={styles.count}>{isOld ? '…' : formatCount(total)}</span>
             </li>
           ))}
         </ul>
