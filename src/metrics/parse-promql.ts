@@ -3,26 +3,39 @@ import { AppError } from '../model/errors.ts';
 import type { Selector } from '../model/metric-plan.ts';
 import { QueryError } from '../promql/errors.ts';
 import type { Expr } from '../promql/parser/ast.ts';
-import { parseQuery } from '../promql/parser/parser.ts';
+import { matches } from '../promql/matchers.ts';
+import { checkPatterns } from '../promql/parser/check.ts';
+import { parseQuery, parseSyntax } from '../promql/parser/parser.ts';
 
 /** @throws AppError `malformed` */
-export function parsePromql(text: string, parameter = 'query'): Expr {
-  try {
-    return parseQuery(text);
-  } catch (error) {
-    throw error instanceof QueryError ? toAppError(error, parameter) : error;
-  }
+export function parsePromql(text: string): Expr {
+  return withParameter('query', () => parseQuery(text));
 }
 
-/** A series selector without a range, offset or other modifier. @throws AppError `malformed` */
+/**
+ * A series selector without a range, offset or other modifier. As in Prometheus it may, other than
+ * that of a query, have several names. @throws AppError `malformed`
+ */
 export function parseSelector(text: string, parameter: string): Selector {
-  const expr = parsePromql(text, parameter);
+  const expr = withParameter(parameter, () => parseSyntax(text));
   if (expr.kind === 'selector' && (expr.offset ?? expr.at ?? expr.extension) === undefined) {
-    return expr.matchers;
+    const { matchers, start } = expr;
+    withParameter(parameter, () => checkPatterns(text, matchers, start));
+    if (matchers.some((matcher) => !matches(matcher, ''))) return matchers;
+    const reason = `${parameter} must contain at least one non-empty matcher`;
+    throw new AppError('malformed', `invalid parameter "${parameter}": ${reason}`, { parameter });
   }
   const shown = JSON.stringify(text.slice(0, 100));
   const message = `cannot read ${parameter} ${shown}: it must be a series selector`;
   throw new AppError('malformed', message, { parameter });
+}
+
+function withParameter<Result>(parameter: string, parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof QueryError ? toAppError(error, parameter) : error;
+  }
 }
 
 /** Dashboards repeat their queries. Trees of long ones take megabytes. */

@@ -110,7 +110,12 @@ function checkSelector(text: string, { name, matchers, start }: VectorSelector):
   throw parseError(text, start, 'vector selector must contain at least one non-empty matcher');
 }
 
-function checkPatterns(text: string, matchers: readonly LabelMatcher[], start: number): void {
+/** @throws QueryError */
+export function checkPatterns(
+  text: string,
+  matchers: readonly LabelMatcher[],
+  start: number,
+): void {
   for (const matcher of matchers) {
     try {
       matches(matcher, '');
