@@ -156,6 +156,25 @@ suite('metrics', { skip }, () => {
     await close();
   });
 
+  test('the title tells of a cut only if a query has more series than are shown', async () => {
+    let found = 300;
+    const { page, close } = await explorer.open('/explore/metrics');
+    await page.route('**/query_range', async (route) => {
+      const start = Number(new URLSearchParams(route.request().postData() ?? '').get('start'));
+      const result = Array.from({ length: found }, (_, at) => ({
+        metric: { at: `${at}` },
+        values: [[start, '1']],
+      }));
+      await route.fulfill({ json: { status: 'success', data: { result } } });
+    });
+    await page.goto(`${explorer.service.quickstart.streamUrl}/explore/metrics?q=a&q=b`);
+    await page.getByRole('heading', { name: /^600 series, / }).waitFor();
+    found = 500;
+    await page.keyboard.press('r');
+    await page.getByRole('heading', { name: /^The first 1,000 series, / }).waitFor();
+    await close();
+  });
+
   test('a new range keeps the chart, and what is chosen in it', async () => {
     const { page, close } = await explorer.open('/explore/metrics?q=level_m');
     await page.getByRole('button', { name: 'Draw only site north' }).click();

@@ -56,7 +56,7 @@ export function PlotCard(props: PlotCardProps) {
   return (
     <Card>
       <PlotTools
-        title={heat ? `${heat.edges.length - 1} buckets` : titleOf(series.length, lines.length)}
+        title={heat ? `${heat.edges.length - 1} buckets` : titleOf(series, lines.length)}
         query={query}
         hasBuckets={hasBuckets(series)}
         onChange={onChange}
@@ -112,8 +112,12 @@ export function PlotCard(props: PlotCardProps) {
   );
 }
 
-function titleOf(found: number, drawn: number): string {
-  const count = found >= maxSeries ? `The first ${maxSeries}` : formatCount(found);
+/** Each query has its own limit. */
+function titleOf(series: readonly PlottedSeries[], drawn: number): string {
+  const found = series.length;
+  const byQuery = Map.groupBy(series, ({ query }) => query);
+  const isCut = [...byQuery.values()].some((own) => own.length >= maxSeries);
+  const count = `${isCut ? 'The first ' : ''}${formatCount(found)}`;
   return `${count} series${drawn < found ? `, ${drawn} drawn` : ''}`;
 }
 
