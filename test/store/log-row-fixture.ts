@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BatchId, BatchOwner, StampedBatch } from '../../src/model/batch.ts';
 import { logRowFields } from '../../src/codec/log-rows.ts';
+import { RowWriter } from '../fuzz/row-binary.ts';
 
 type FieldType = (typeof logRowFields)[number][1];
 type ValueOf<Type extends FieldType> = Type extends 'Int64'
@@ -61,11 +62,17 @@ export const severityFixtures: readonly Pick<LogFixture, 'severityText' | 'sever
 
 /** Rows back to back, like a decoder. */
 export function encodeLogs(logs: readonly Partial<LogFixture>[]): Uint8Array {
-  const chunks = logs.flatMap((log) => {
-    const whole = { ...emptyLog, ...log };
-    return logRowFields.map(([name, type]) => encodeValue(type, whole[name]));
-  });
-  return Buffer.concat(chunks);
+  const writer = new RowWriter(256 * logs.length);
+  for (const log of logs) {
+    for (const [name, type] of logRowFields) {
+      const value = log[name] ?? emptyLog[name];
+      if (type === 'Int64') writer.int64(value as bigint);
+      else if (type === 'UInt8') writer.byte(value as number);
+      else if (type === 'String') writer.text(value as string);
+      else writer.map(Object.entries(value));
+    }
+  }
+  return writer.bytes;
 }
 
 /** @param batch its place in the queue; the rest gets defaults. */
@@ -85,34 +92,4 @@ export function stampedBatch(
     rows: logs.length,
     payload: encodeLogs(logs),
   };
-}
-
-function encodeValue(type: FieldType, value: LogFixture[keyof LogFixture]): Buffer {
-  switch (type) {
-    case 'Int64': {
-      const bytes = Buffer.alloc(8);
-      bytes.writeBigInt64LE(value as bigint);
-      return bytes;
-    }
-    case 'UInt8':
-      return Buffer.from([value as number]);
-    case 'String':
-      return encodeText(value as string);
-    case 'Map(String, String)': {
-      const entries = Object.entries(value as Readonly<Record<string, string>>);
-      const parts = entries.flatMap(([key, text]) => [encodeText(key), encodeText(text)]);
-      return Buffer.concat([encodeVarint(entries.length), ...parts]);
-    }
-  }
-}
-
-function encodeText(text: string): Buffer {
-  return Buffer.concat([encodeVarint(Buffer.byteLength(text)), Buffer.from(text)]);
-}
-
-function encodeVarint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128);
-  return Buffer.from([...bytes, rest]);
 }
