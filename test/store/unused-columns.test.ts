@@ -84,7 +84,7 @@ suite('columns without a value', { skip: onCluster && 'a cluster has other write
         } while (!isOver);
       };
       // So many that some wait for their turn while the log is inserted.
-      const lists = Array.from({ length: 60 }, lookAround);
+      const lists = Array.from({ length: 30 }, lookAround);
       await list();
       await insert({ ...log, body: message }).finally(() => (isOver = true));
       await Promise.all(lists);
