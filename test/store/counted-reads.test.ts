@@ -280,17 +280,19 @@ suite('counts of parts', { skip: onCluster && 'only on one server' }, () => {
   test('give the histograms and facets of rows', () => agree(6));
 
   for (const [title, shortest, minLogs, fewCounts] of [
+    ['of small parts are by ten seconds where those of large ones', 60_000, 1, 900],
     ['are by the second where tenths of one', 1_000, 1, 0],
     ['are by the minute where ten seconds', 60_000, 1, 0],
     ['are by the hour where minutes', 60_000, 6, 0],
     ['are by the day where hours', 86_400_000, 1, 0],
-    ['of small parts are by ten seconds where those of large ones', 60_000, 1, 900],
   ] as const) {
     test(`${title} hold few logs`, async () => {
+      // Each part takes a statement.
+      if (fewCounts === 0) await run('OPTIMIZE TABLE weir.logs FINAL');
       const minLogsPerCount = byStep((step) => (step < shortest ? 5_000 : minLogs));
       const own = createCountedReads(reader, { ...eager, minLogsPerCount, fewCounts });
       let answered = 0;
-      for (const plan of fc.sample(facetsArbitrary, { numRuns: 8, seed: 11 })) {
+      for (const plan of fc.sample(facetsArbitrary, { numRuns: 5, seed: 11 })) {
         const filter = { ...plan.filter, fromNanos: undefined, untilNanos: undefined };
         let result: Awaited<ReturnType<typeof own.facets>>;
         // Counts are made in the background; not every plan is answered from them.
