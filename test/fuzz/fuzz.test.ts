@@ -23,10 +23,12 @@ const cases = 150;
 const chosen = subjects.filter((_, at) => at % 2 === seed % 2);
 
 suite('decoders keep their rules for any input', () => {
-  for (const subject of chosen) {
+  for (const [at, subject] of chosen.entries()) {
+    // Case 0 has inputs of several slices, which take most of the time: a quarter have it.
+    const from = at % 4 === (seed >> 1) % 4 ? 0 : 1;
     test(subject.name, async (t) => {
       t.diagnostic(`replay with FUZZ_SEED=${seed}`);
-      const { taken, refused, finding } = await fuzz(subject, { seed, cases });
+      const { taken, refused, finding } = await fuzz(subject, { seed, from, cases });
       if (finding !== undefined) {
         const file = writeFixture(join(tmpdir(), 'weir-fuzz'), finding);
         assert.fail(`case ${finding.number}, see ${file}: ${finding.fault}`);

@@ -12,12 +12,13 @@ import type { LogFilter } from '../../src/model/plan.ts';
 import { readMetricRows } from '../protocols/read-metric-rows.ts';
 import { type EngineStore, openEngineStore } from '../store/engine-store.ts';
 import { samplesPlan } from '../store/metric-fixture.ts';
+import { runs } from '../harness/runs.ts';
 import { createCase } from './fuzz-run.ts';
 import type { BatchSubject } from './subject.ts';
 import { batchSubjects } from './subjects.ts';
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-const batchesPerSubject = 60;
+const batchesPerSubject = runs(20);
 const receivedAtNanos = BigInt(Date.parse('2026-04-01T12:00:00Z')) * 1_000_000n;
 
 let engine: EngineStore;
