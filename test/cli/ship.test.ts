@@ -152,18 +152,20 @@ test('goes on after kill -9, of itself and of the service, within rotations', as
     appendFileSync(file, textOf(more));
     lines.push(...more);
   };
+  const state = join(folder, 'state', 'checkpoints.json');
+  const savedAt = () => statSync(state, { throwIfNoEntry: false })?.mtimeMs;
   let isWriting = true;
   const writing = (async () => {
     while (isWriting) {
-      write(150);
-      if (lines.length % 600 === 0) renameSync(file, `${file}.${(part += 1)}`);
+      write(20);
+      if (lines.length % 400 === 0) renameSync(file, `${file}.${(part += 1)}`);
       await sleep(10);
     }
   })();
   for (let kill = 0; kill < 6; kill += 1) {
+    const earlier = savedAt();
     const command = ship(pattern);
-    const wanted = lines.length + 900;
-    await until(() => lines.length > wanted, { what: 'lines' });
+    await until(() => savedAt() !== earlier, { what: 'positions', everyMs: 2 });
     if (kill === 3) {
       await service.kill('SIGKILL');
       await service.start();
