@@ -6,7 +6,7 @@ import { type Browser, isSigningIn, openBrowser } from '../harness/browser.ts';
 import { type Answer, createHttpClient, type HttpClient } from '../harness/http.ts';
 import { openProvider, type Person, type TestProvider } from '../harness/oidc-provider.ts';
 import { type Service, startService } from '../harness/service.ts';
-import { newDataDir } from '../harness/weir-node.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { startWeir } from '../harness/weir-process.ts';
 
 const unknownAccount = '00000000-0000-4000-8000-000000000000';
@@ -283,7 +283,7 @@ const invalid: readonly (readonly [string, readonly string[], RegExp])[] = [
 for (const [name, flags, reason] of invalid) {
   test(`does not start with ${name}`, async () => {
     const ports = ['--ingest-port', '0', '--stream-port', '0', '--ops-port', '0'];
-    const weir = startWeir(['serve', '--data', newDataDir(), ...ports, ...flags]);
+    const weir = startWeir(['serve', '--data', temporaryFolder(), ...ports, ...flags]);
     const { code } = await weir.exited;
     assert.equal(code, 1);
     assert.match(weir.logs.map(({ raw }) => raw).join('\n'), reason);

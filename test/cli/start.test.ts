@@ -4,17 +4,16 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '../harness/until.ts';
-import { newDataDir } from '../harness/weir-node.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { childrenOf, isAlive, withoutWeirKeys } from '../harness/weir-process.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const packageText = readFileSync(join(repository, 'package.json'), 'utf8');
 const { scripts } = JSON.parse(packageText) as { scripts: { start: string } };
-const dataDir = newDataDir();
-after(() => rmSync(dataDir, { recursive: true, force: true }));
+const dataDir = temporaryFolder();
 
 interface Started {
   readonly child: ChildProcess;

@@ -11,7 +11,8 @@ import type { Quickstart } from './quickstart.ts';
 import type { NodesOptions, ServiceNodes } from './service-nodes.ts';
 import { openSingleNode } from './single-node.ts';
 import { until } from './until.ts';
-import { lastLines, newDataDir } from './weir-node.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { lastLines } from './weir-node.ts';
 import type { Exit, WeirProcess } from './weir-process.ts';
 
 export interface Cursor {
@@ -73,7 +74,7 @@ interface ScaledNodes {
 }
 
 async function openNodes(options: ServiceOptions): Promise<ServiceNodes> {
-  if (!isScaledSet) return openSingleNode(options, newDataDir());
+  if (!isScaledSet) return openSingleNode(options, temporaryFolder());
   const { openScaledNodes } = (await import(scaledNodes)) as ScaledNodes;
   return openScaledNodes(options);
 }

@@ -3,8 +3,7 @@
  * addresses.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { sendPlain } from './http.ts';
 import { until } from './until.ts';
@@ -122,10 +121,6 @@ export class WeirNode<Addresses extends NodeAddresses = NodeAddresses> {
   get #file(): string {
     return join(this.dataDir, 'quickstart.json');
   }
-}
-
-export function newDataDir(): string {
-  return mkdtempSync(join(tmpdir(), 'weir-test-'));
 }
 
 export function lastLines({ logs }: WeirProcess): string {

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import type { Quickstart } from '../harness/quickstart.ts';
 import { until } from '../harness/until.ts';
-import { newDataDir, type NodeAddresses, WeirNode } from '../harness/weir-node.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { type NodeAddresses, WeirNode } from '../harness/weir-node.ts';
 import { freePort } from '../senders/program.ts';
 import { type Balancer, openBalancer } from './balancer.ts';
 import { type JoinedOps, openJoinedOps } from './joined-ops.ts';
@@ -89,14 +90,14 @@ export async function openScaledSet(options: ScaledSetOptions = {}): Promise<Sca
     ...own: readonly string[]
   ) => {
     const all = [...own, '--ops-port', String(await freePort()), ...(options.flags ?? [])];
-    const dataDir = newDataDir();
+    const dataDir = temporaryFolder();
     // One certificate for all listeners.
     cpSync(tlsDir, join(dataDir, 'tls'), { recursive: true });
     return new WeirNode<Addresses>(dataDir, () => all, env);
   };
   const publicUrl = ['--ingest-public-url', ingestUrl];
   const engineFlags = ['--engine-port', String(enginePort), '--ops-port', String(await freePort())];
-  const engine = new WeirNode(newDataDir(), () => [
+  const engine = new WeirNode(temporaryFolder(), () => [
     '--roles',
     'engine',
     ...engineFlags,
