@@ -42,15 +42,11 @@ const stream = (retentionDays: number) => newStream(accountId, retentionDays);
 async function fill(of: Stream, daysAgo: readonly number[], rows = 100): Promise<void> {
   const owner = { accountId, streamId: of.streamId, receiverId: 'rcv_test' };
   const logs = Array.from({ length: rows }, (_, i) => ({ body: `needle-${i} in the hay` }));
-  for (const days of daysAgo) {
+  const batches = daysAgo.map((days) => {
     const receivedAtNanos = BigInt(now - days * msPerDay) * 1_000_000n;
-    await engine.store.insert(
-      'logs/1',
-      [stampedBatch(logs, { owner, receivedAtNanos })],
-      'all',
-      localToken,
-    );
-  }
+    return stampedBatch(logs, { owner, receivedAtNanos });
+  });
+  await engine.store.insert('logs/1', batches, 'all', localToken);
 }
 
 const noneDeleted = { deletedStreams: async () => [] };
@@ -121,7 +117,8 @@ test('a series of large inserts pauses merges', { skip: onCluster }, async () =>
   const merge = () => query('OPTIMIZE TABLE weir.logs FINAL');
   try {
     for (let inserts = 0; inserts < 4; inserts++) await merges.beforeInsert(2 ** 30);
-    await fill(stream(1), [0, 0]);
+    const only = stream(1);
+    for (let part = 0; part < 2; part++) await fill(only, [0]);
     await assert.rejects(merge(), /[Cc]ancelled merging/);
     for (let inserts = 0; inserts < 100; inserts++) await merges.beforeInsert(2 ** 30);
     await merge();
@@ -212,7 +209,7 @@ test('builds the search index that inserts and merges skip, and reads use it', a
     );
     return Number(row![0]);
   };
-  await fill(only, [0, 0, 1], 1_000);
+  for (const days of [[0, 1], [0]]) await fill(only, days, 1_000);
   assert.equal(await indexBytes(), 0);
   const keeper = housekeeping([only]);
   await keeper.indexMessages();
