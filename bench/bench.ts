@@ -52,9 +52,12 @@ const seconds = Number(values.seconds ?? (values.quick ? 5 : 60));
 /** Events per second to sustain. */
 const rate = Number(values.rate);
 const seed = Number(values.seed);
-const burstSeconds = values.quick ? 3 : 10;
+/** Too few rows to measure: it only checks that each part runs. */
+const isSmokeTest = values.quick && rows < 300_000;
+const burstSeconds = isSmokeTest ? 1 : values.quick ? 3 : 10;
 const samples = values.quick ? 3 : 20;
-const bodies = 128;
+const rounds = isSmokeTest ? 2 : 30;
+const bodies = isSmokeTest ? 16 : 128;
 
 const corpus = createCorpus(seed, bodies, 1_000);
 const waySeconds = values.quick ? 0.5 : 10;
@@ -76,7 +79,10 @@ if (values.scaled) {
   };
   await benchContention({ seed, rate, ...asked });
 } else if (values.ways) {
-  const waysIn = await measureWaysIn({ seed, seconds: Number(values.seconds ?? waySeconds) }, say);
+  const waysIn = await measureWaysIn(
+    { seed, bodies, seconds: Number(values.seconds ?? waySeconds) },
+    say,
+  );
   console.log(waysInTable({ waysIn }).join('\n'));
 } else if (values.questions) {
   await benchQuestions();
@@ -104,8 +110,8 @@ if (values.scaled) {
 async function benchAll(): Promise<void> {
   const results: Results = {
     ...(await measureLogs()),
-    waysIn: await measureWaysIn({ seed, seconds: waySeconds }, say),
-    decoders: await measureDecoders(seed, values.quick ? 1 : 5),
+    waysIn: await measureWaysIn({ seed, bodies, seconds: waySeconds }, say),
+    decoders: await measureDecoders(seed, isSmokeTest ? 0.1 : values.quick ? 1 : 5),
     sampleBytes: await measureSampleBytes(seed, values.quick ? 50 : 960),
   };
   const markdown = toMarkdown(results);
@@ -127,10 +133,10 @@ async function benchQuestions(): Promise<void> {
     await drained(weir);
     await indexed(weir);
     say('questions');
-    await measureQuestions(weir, { startMs, endMs });
+    await measureQuestions(weir, { startMs, endMs }, rounds);
     // Requested labels are counted within half a minute.
     await sleep(30_000);
-    const figures = await measureQuestions(weir, { startMs, endMs });
+    const figures = await measureQuestions(weir, { startMs, endMs }, rounds);
     console.log(queriesTable(figures).join('\n'));
   } finally {
     await weir.stop();
@@ -189,7 +195,7 @@ async function measureAll(weir: Service): Promise<LogResults> {
   say(`queries over ${total} rows`);
   const probes = [...readableUnderLoad.probes, ...readableIdle.probes];
   const span = { startMs, endMs: Date.now(), needles: corpus.needles, probes };
-  const queries = await measureQueries(weir, span);
+  const queries = await measureQueries(weir, span, rounds);
   const memory = {
     gateway: peakMemoryBytes(weir.process.pid),
     engine: Math.max(...weir.enginePids().map(peakMemoryBytes)),

@@ -47,14 +47,14 @@ export async function measureSustained(
   eventsPerSecond: number,
 ) {
   load.setRate(eventsPerSecond);
-  await sample(service, 5, () => undefined);
+  await sample(service, Math.min(5, seconds), () => undefined);
   return measure(service, load, seconds, () => undefined);
 }
 
 /** Finds the rate at which the backlog neither grows nor shrinks: the maximum of the store. */
 export async function measureLimit(service: Service, load: Load, seconds: number) {
   const steer = createSteering(load);
-  await sample(service, Math.max(5, seconds / 6), steer);
+  await sample(service, Math.max(Math.min(5, 2 * seconds), seconds / 6), steer);
   return measure(service, load, seconds, steer);
 }
 

@@ -28,16 +28,19 @@ export interface QuerySpan {
   readonly probes: readonly string[];
 }
 
-const rounds = 30;
 /** A query that takes longer for all its rounds has fewer. */
 const slowMs = 8_000;
 const fewRounds = 5;
 
-export async function measureQueries(service: Service, span: QuerySpan): Promise<QueryFigures[]> {
-  const requestIds = await sampleRequestIds(service, span);
+export async function measureQueries(
+  service: Service,
+  span: QuerySpan,
+  rounds: number,
+): Promise<QueryFigures[]> {
+  const requestIds = await sampleRequestIds(service, span, rounds);
   return [
-    ...(await measureAll(service, listQueries(span, requestIds))),
-    ...(await measureQuestions(service, span)),
+    ...(await measureAll(service, listQueries(span, requestIds), rounds)),
+    ...(await measureQuestions(service, span, rounds)),
   ];
 }
 
@@ -45,11 +48,16 @@ export async function measureQueries(service: Service, span: QuerySpan): Promise
 export function measureQuestions(
   service: Service,
   span: Pick<QuerySpan, 'startMs' | 'endMs'>,
+  rounds: number,
 ): Promise<QueryFigures[]> {
-  return measureAll(service, listQuestions(span));
+  return measureAll(service, listQuestions(span), rounds);
 }
 
-async function measureAll(service: Service, queries: readonly Query[]): Promise<QueryFigures[]> {
+async function measureAll(
+  service: Service,
+  queries: readonly Query[],
+  rounds: number,
+): Promise<QueryFigures[]> {
   const figures: QueryFigures[] = [];
   for (const query of queries) {
     const times: number[] = [];
@@ -197,7 +205,11 @@ function rangesOf(span: Pick<QuerySpan, 'startMs' | 'endMs'>) {
 }
 
 /** Label values of logs spread over the whole range. */
-async function sampleRequestIds(service: Service, span: QuerySpan): Promise<string[]> {
+async function sampleRequestIds(
+  service: Service,
+  span: QuerySpan,
+  rounds: number,
+): Promise<string[]> {
   const found: string[] = [];
   for (let round = 0; round < rounds + 2; round++) {
     const untilTime = span.startMs + ((round + 1) * (span.endMs - span.startMs)) / (rounds + 2);

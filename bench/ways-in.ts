@@ -18,6 +18,8 @@ export interface WayIn {
 
 export interface WaysInOptions {
   readonly seed: number;
+  /** Different bodies of logs. */
+  readonly bodies: number;
   /** Duration of each burst; samples take five times as long. */
   readonly seconds: number;
 }
@@ -43,14 +45,13 @@ const metricForms = [
   ['lines of InfluxDB', 'influx'],
   ['lines of StatsD over TCP', 'statsd'],
 ] as const;
-const small = { connections: 4, bodies: 128, eventsPerBody: 1000 };
 
 const address = '127.0.0.1:0';
 const listeners = ['--syslog-tcp', address, '--forward-tcp', address, '--statsd-tcp', address];
 
 /** @param say called for each phase */
 export async function measureWaysIn(
-  { seed, seconds }: WaysInOptions,
+  { seed, bodies, seconds }: WaysInOptions,
   say: (phase: string) => void,
 ): Promise<WayIn[]> {
   const sockets = await startSocketService(listeners);
@@ -69,7 +70,7 @@ export async function measureWaysIn(
   };
   try {
     for (const [name, form] of logForms) {
-      const shape = { seed, form, connections: 16, bodies: 128, eventsPerBody: 1000 };
+      const shape = { seed, form, connections: 16, bodies, eventsPerBody: 1000 };
       const load = openLoad(sockets, shape);
       await measure(`${name}, batches of 1,000, burst`, load, () =>
         form === 'syslog'
@@ -78,7 +79,7 @@ export async function measureWaysIn(
       );
     }
     for (const [name, form] of metricForms) {
-      const load = openLoad(sockets, { ...small, seed, form });
+      const load = openLoad(sockets, { seed, form, connections: 4, bodies, eventsPerBody: 1000 });
       await measure(`${name}, 1,000 in a request, burst`, load, () =>
         measureBurst(service, load, seconds),
       );
