@@ -8,7 +8,7 @@ import type { ExpressionBuilder, Kysely, RawBuilder, Transaction } from 'kysely'
 import type { Account, Receiver, ReceiverLimits, Stream, Token, View } from '../model/account.ts';
 import type { Notifier } from '../model/rules.ts';
 import type { MinuteCounts, ReasonCount } from '../model/receiver-statistics.ts';
-import type { DeletedStream, Lease, Session, SignInLink, TakenTicket } from './port.ts';
+import type { Lease, Session, SignInLink, TakenTicket } from './port.ts';
 
 export interface ReceiverRow
   extends Omit<Receiver, 'active' | 'allowedCidrs' | 'limits' | 'transform'>,
@@ -30,7 +30,7 @@ export interface TokenRow extends Omit<Token, 'accountIds' | 'allAccounts' | 'sc
 export interface Tables {
   accounts: Account;
   streams: Stream;
-  deletedStreams: DeletedStream & { deletedAt: string };
+  deletedStreams: { streamId: string; accountId: string; deletedAt: string };
   receivers: ReceiverRow;
   tokens: TokenRow;
   tokenAccounts: { tokenId: string; accountId: string };

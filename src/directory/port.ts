@@ -224,8 +224,6 @@ export interface NotifierStore {
   deleteNotifier(accountId: string, notifierId: string): Promise<boolean>;
 }
 
-export type DeletedStream = Pick<Stream, 'streamId' | 'accountId'>;
-
 export interface Lease {
   readonly name: string;
   /** Higher than that of every earlier holder. */
@@ -275,7 +273,7 @@ export interface Directory
   /** @throws AppError `conflict` while receivers feed it */
   deleteStream(streamId: string): Promise<boolean>;
   /** Of all accounts, in the last year: their rows may still reach the store. */
-  listDeletedStreams(): Promise<DeletedStream[]>;
+  listDeletedStreams(): Promise<Pick<Stream, 'streamId' | 'accountId'>[]>;
 
   listReceivers(accountId: string): Promise<Receiver[]>;
   getReceiver(receiverId: string): Promise<Receiver | undefined>;
