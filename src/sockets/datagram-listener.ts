@@ -64,7 +64,10 @@ export async function openDatagramListener(
   };
 }
 
-/** @throws Error when the port cannot be bound */
+/**
+ * A fault in `take` is logged and the datagram dropped: anyone may have sent it, under any address.
+ * @throws Error when the port cannot be bound
+ */
 export async function openDatagramSocket(
   options: DatagramSocketOptions,
   events: Pick<SocketEvents, 'failed' | 'dropped'>,
@@ -75,7 +78,13 @@ export async function openDatagramSocket(
     type: isIPv4(address.host) ? 'udp4' : 'udp6',
     recvBufferSize: receiveBufferBytes,
   });
-  socket.on('message', take);
+  socket.on('message', (datagram, sender) => {
+    try {
+      take(datagram, sender);
+    } catch (error) {
+      events.failed(listener, error);
+    }
+  });
   try {
     const bound = once(socket, 'listening');
     socket.bind(address.port, address.host === '' ? undefined : address.host);

@@ -42,7 +42,10 @@ export function createSocketEvents({ log, metrics: registry }: Instruments) {
         log.warn({ listener, reason, detail }, 'dropping messages that cannot be stored');
       }
     },
-    failed: (listener: string, error: unknown) =>
-      log.error({ listener, err: error }, 'cannot store messages: an internal fault of Weir'),
+    failed(listener: string, error: unknown) {
+      if (mayLog(`failed ${listener}`)) {
+        log.error({ listener, err: error }, 'cannot store messages: an internal fault of Weir');
+      }
+    },
   };
 }
