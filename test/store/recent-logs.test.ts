@@ -236,10 +236,10 @@ suite('logs in memory', { skip: onCluster && 'a cluster has other writers' }, ()
     const range = { startMs: 0, endMs: Date.now() + 86_400_000, buckets: 1 };
     const count = async () =>
       (await store.histogram({ filter, ...range, groupBy: undefined, topK: 1 })).counts[0]!;
-    for (let logs = 2; logs < 60; logs++) {
+    for (let logs = 2; logs < 2 + runs(30); logs++) {
       const inserted = insert(owner, [{ body: `log ${logs}` }]);
       while ((await count()) < logs);
-      assert.equal((await store.list(listPlan(filter, { limit: 100 }))).length, logs);
+      assert.equal((await store.list(listPlan(filter, { limit: 1_000 }))).length, logs);
       await inserted;
     }
     assert.ok(await agree(listPlan(filter)), 'afterwards pages come from memory again');
