@@ -112,7 +112,7 @@ async function benchAll(): Promise<void> {
     ...(await measureLogs()),
     waysIn: await measureWaysIn({ seed, bodies, seconds: waySeconds }, say),
     decoders: await measureDecoders(seed, isSmokeTest ? 0.1 : values.quick ? 1 : 5),
-    sampleBytes: await measureSampleBytes(seed, values.quick ? 50 : 960),
+    sampleBytes: await measureSampleBytes(seed, isSmokeTest ? 5 : values.quick ? 50 : 960),
   };
   const markdown = toMarkdown(results);
   console.log(markdown);
