@@ -172,11 +172,16 @@ export function compileDeleteStream(
 ): Statement {
   const { accountId, streamId, untilNanos } = range;
   return statement((params) => {
-    const receipt = (until: bigint) => params.receipt(until + 1n, receiptPrecision(table));
-    const until = untilNanos === undefined ? '' : `\n  AND ReceivedAt < ${receipt(untilNanos)}`;
+    const conditions = [
+      `AccountId = ${params.add('String', accountId)}`,
+      `StreamId = ${params.add('String', streamId)}`,
+    ];
+    if (untilNanos !== undefined) {
+      const receipt = params.receipt(untilNanos + 1n, receiptPrecision(table));
+      conditions.push(`ReceivedAt < ${receipt}`);
+    }
     return `${alterSql(placement, table)} DELETE
-WHERE AccountId = ${params.add('String', accountId)}
-  AND StreamId = ${params.add('String', streamId)}${until}
+WHERE ${conditions.join('\n  AND ')}
 SETTINGS mutations_sync = 0`;
   });
 }
