@@ -1,6 +1,6 @@
 /** A wall clock whose jumps ahead count only once they have lasted. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../test/harness/temporary-folder.ts';
@@ -78,25 +78,55 @@ test('follows at a start only after an hour what is a day ahead of the last run'
   assert.equal(startClock(file, known).pass(0), known);
 });
 
-test('follows it after an hour of several runs, and not before another hour the next time', () => {
+function startRuns() {
   const file = join(temporaryFolder(), 'clock');
-  const runs = (wall: number, minutes: number) => {
+  const run = (wall: number, minutes: number) => {
     const { state, pass } = startClock(file, wall);
     for (let minute = 0; minute < minutes; minute += 1) pass(60_000);
     return { behindMs: state.wall - pass(0), wall: state.wall };
   };
-  let { wall } = runs(1_000 * dayMs, 1);
-  for (const minutes of [25, 25]) {
-    const run = runs(wall + 3 * dayMs, minutes);
-    assert.ok(run.behindMs >= 3 * dayMs, `${run.behindMs}`);
-    wall = run.wall;
+  return { file, run };
+}
+
+test('follows it after an hour of several runs, and not before another hour the next time', () => {
+  const { run } = startRuns();
+  let { wall } = run(1_000 * dayMs, 1);
+  wall += 3 * dayMs;
+  for (const minutes of [25, 25, 9]) {
+    const next = run(wall, minutes);
+    assert.ok(next.behindMs >= 3 * dayMs, `${next.behindMs}`);
+    ({ wall } = next);
   }
-  ({ wall } = runs(wall + 3 * dayMs, 9));
-  assert.equal(runs(wall + 1, 3).behindMs, 0);
-  assert.ok(runs(wall + 4 * dayMs, 50).behindMs >= 3 * dayMs);
+  assert.equal(run(wall + 1, 3).behindMs, 0);
+  assert.ok(run(wall + 4 * dayMs, 50).behindMs >= 3 * dayMs);
   // Set right: what was counted before does not count for the next jump.
-  assert.equal(runs(wall + dayMs / 2, 1).behindMs, 0);
-  assert.ok(runs(wall + 8 * dayMs, 50).behindMs >= 7 * dayMs);
+  assert.equal(run(wall + dayMs / 2, 1).behindMs, 0);
+  assert.ok(run(wall + 8 * dayMs, 50).behindMs >= 7 * dayMs);
+});
+
+test('follows no further than it was ahead for the whole hour', () => {
+  const { run } = startRuns();
+  const first = run(1_000 * dayMs, 1);
+  const right = run(first.wall + 3 * dayMs, 50);
+  const wrong = run(right.wall + 400 * dayMs, 20);
+  assert.equal(wrong.behindMs, 400 * dayMs);
+  const still = run(wrong.wall, 45);
+  assert.equal(still.behindMs, 400 * dayMs);
+  // Far ahead in the run before.
+  const { behindMs, wall } = run(right.wall + 6 * dayMs, 10);
+  assert.equal(behindMs, 0);
+  assert.ok(run(wall + 400 * dayMs, 50).behindMs >= 400 * dayMs);
+});
+
+test('counts no minute before the clock was set right, and none of an earlier version', () => {
+  const { file, run } = startRuns();
+  const { wall } = run(1_000 * dayMs, 1);
+  const saved = `${new Date(wall).toISOString()} `;
+  writeFileSync(file, `${saved}59000 ${wall + 9 * dayMs}`);
+  assert.equal(run(wall, 1).behindMs, 0);
+  assert.ok(!readFileSync(file, 'utf8').includes(' '));
+  writeFileSync(file, `${saved}3000000`);
+  assert.ok(run(wall + 2 * dayMs, 20).behindMs > dayMs);
 });
 
 test('follows the clock at a start after a short stop, and without a legible time', () => {

@@ -30,6 +30,8 @@ interface Saved {
   readonly timeMs: number;
   /** For how long, in all runs since, the wall clock has been ahead of it. */
   readonly aheadMs: number;
+  /** Unix ms to which all of these runs were ahead at least; none = Infinity. */
+  readonly aheadToMs: number;
 }
 
 /**
@@ -39,25 +41,36 @@ interface Saved {
  */
 export function openSteadyClock(file: string, { wall, monotonic }: Clocks = system): () => number {
   let saved = read(file);
+  const startMs = monotonic();
   const hasJumped = wall() - saved.timeMs > stoppedMs;
-  let originMs = (hasJumped ? saved.timeMs : wall()) - monotonic();
-  let jumpedAtMs = hasJumped ? monotonic() - saved.aheadMs : undefined;
+  let originMs = (hasJumped ? saved.timeMs : wall()) - startMs;
+  let jump = hasJumped
+    ? { atMs: startMs - saved.aheadMs, originMs: saved.aheadToMs - startMs }
+    : undefined;
   return () => {
     const elapsedMs = monotonic();
     const currentMs = wall() - elapsedMs;
-    jumpedAtMs = currentMs - originMs > toleranceMs ? (jumpedAtMs ?? elapsedMs) : undefined;
-    let aheadMs = Math.round(elapsedMs - (jumpedAtMs ?? elapsedMs));
-    if (jumpedAtMs === undefined || aheadMs >= lastingMs) {
+    if (currentMs - originMs <= toleranceMs) {
       originMs = currentMs;
-      jumpedAtMs = undefined;
-      aheadMs = 0;
+      jump = undefined;
+    } else {
+      jump ??= { atMs: elapsedMs, originMs: currentMs };
+      // A jump within the hour, or between two runs, counts from then on.
+      jump.originMs = Math.min(jump.originMs, currentMs);
+      if (elapsedMs - jump.atMs >= lastingMs) {
+        ({ originMs } = jump);
+        jump = undefined;
+      }
     }
     const timeMs = Math.round(originMs + elapsedMs);
+    const aheadMs = Math.round(elapsedMs - (jump?.atMs ?? elapsedMs));
     const isSaved =
       Math.abs(timeMs - saved.timeMs) < saveEveryMs &&
-      Math.abs(aheadMs - saved.aheadMs) < saveJumpEveryMs;
+      Math.abs(aheadMs - saved.aheadMs) < saveJumpEveryMs &&
+      (aheadMs > 0 || saved.aheadMs === 0);
     if (!isSaved) {
-      saved = { timeMs, aheadMs };
+      const aheadToMs = Math.round((jump?.originMs ?? Number.POSITIVE_INFINITY) + elapsedMs);
+      saved = { timeMs, aheadMs, aheadToMs };
       save(file, saved);
     }
     return timeMs;
@@ -66,15 +79,18 @@ export function openSteadyClock(file: string, { wall, monotonic }: Clocks = syst
 
 function read(file: string): Saved {
   try {
-    const [time = '', aheadMs = '0'] = readFileSync(file, 'utf8').trim().split(' ');
-    return { timeMs: Date.parse(time), aheadMs: Number(aheadMs) || 0 };
+    const [time = '', ahead, aheadTo] = readFileSync(file, 'utf8').trim().split(' ');
+    const aheadToMs = Number(aheadTo) || Number.POSITIVE_INFINITY;
+    // An earlier version did not save how far.
+    const aheadMs = aheadToMs === Number.POSITIVE_INFINITY ? 0 : Number(ahead) || 0;
+    return { timeMs: Date.parse(time), aheadMs, aheadToMs };
   } catch {
-    return { timeMs: Number.NaN, aheadMs: 0 };
+    return { timeMs: Number.NaN, aheadMs: 0, aheadToMs: Number.POSITIVE_INFINITY };
   }
 }
 
-function save(file: string, { timeMs, aheadMs }: Saved): void {
-  const ahead = aheadMs === 0 ? '' : ` ${aheadMs}`;
+function save(file: string, { timeMs, aheadMs, aheadToMs }: Saved): void {
+  const ahead = aheadMs === 0 ? '' : ` ${aheadMs} ${aheadToMs}`;
   try {
     replaceTextFile(file, `${new Date(timeMs).toISOString()}${ahead}\n`);
   } catch {
