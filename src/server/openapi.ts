@@ -173,7 +173,6 @@ function describeAdmin(route: AdminRoute): Operation {
   return { method, path: adminPrefix + route.path, describe };
 }
 
-/** How the explorer shows a field, and whether it filters and counts by it. */
 const accountHeader = {
   name: 'X-Active-Account',
   in: 'header',
