@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { createNodeFileSystem } from '../../src/files/file-system.ts';
 import { holdLog, releaseHold } from '../../src/queue/disk/log-backup.ts';
 import { pathsOf, prepareDirectories } from '../../src/queue/disk/log-directory.ts';
-import { openQuarantineFolder } from '../../src/queue/disk/quarantine-folder.ts';
+import { openQuarantineFolder, removeBatchesOf } from '../../src/queue/disk/quarantine-folder.ts';
 import { encodeFrame, finishFrame, measureFrame } from '../../src/queue/frame.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 
@@ -72,6 +72,26 @@ test('reads each file once', async () => {
   assert.equal((await opened.list()).length, 3);
   await opened.drop('7-3');
   assert.deepEqual(readdirSync(folder).sort(), [`${stemOf(1)}.retry`, `${stemOf(2)}.retry`]);
+});
+
+test('drops the batches of a stream with one sync, and those beside an unreadable one', () => {
+  for (let sequence = 1; sequence <= 5; sequence++) put(sequence, '.json', '.batch');
+  const fs = createNodeFileSystem();
+  let syncs = 0;
+  const failing = {
+    ...fs,
+    open(path: string, ...how: [Parameters<typeof fs.open>[1]]) {
+      if (path.includes(stemOf(2))) throw new Error('EIO: i/o error');
+      return fs.open(path, ...how);
+    },
+    syncDirectory(path: string) {
+      syncs++;
+      fs.syncDirectory(path);
+    },
+  };
+  assert.throws(() => removeBatchesOf(failing, folder, 'stream', undefined), /EIO/);
+  assert.deepEqual(readdirSync(folder).sort(), [`${stemOf(2)}.batch`, `${stemOf(2)}.json`]);
+  assert.equal(syncs, 1);
 });
 
 /** Renames a batch back and forth. */

@@ -1,7 +1,9 @@
 /** The contract of a queue, for the queue at NATS. */
 import { after, before, suite } from 'node:test';
-import { type QueuePlace, testQueueContract } from '../queue/contract.ts';
-import { testQuarantine } from '../queue/quarantine-contract.ts';
+import { connect } from '@nats-io/transport-node';
+import { createQueueNames } from '../../src/queue/nats/connection.ts';
+import { testQueueContract } from '../queue/contract.ts';
+import { type QuarantinePlace, testQuarantine } from '../queue/quarantine-contract.ts';
 import { openQueue, toOptions } from './nats-queues.ts';
 import { missingNats, NatsServer } from './nats-server.ts';
 
@@ -13,11 +15,16 @@ suite('the queue at NATS', { skip: missingNats() }, () => {
   });
   after(() => server?.stop());
 
-  const createPlace = async (): Promise<QueuePlace> => {
+  const createPlace = async (): Promise<QuarantinePlace> => {
     const options = toOptions([server.url], { prefix: `c${places++}`, shards: 3 });
     return {
       shards: options.shards,
       open: () => openQueue(options),
+      async putUnreadable() {
+        const connection = await connect({ servers: [server.url] });
+        connection.publish(createQueueNames(options.prefix).quarantineSubject, 'x');
+        await connection.drain();
+      },
       // They go with the server.
       remove: async () => {},
     };

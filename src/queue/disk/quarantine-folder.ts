@@ -77,14 +77,24 @@ export function removeBatchesOf(
   streamId: string,
   untilNanos: bigint | undefined,
 ): number {
-  for (const stem of listStems(fs, folder, batchSuffix)) {
-    const path = join(folder, stem + batchSuffix);
-    const head = reading(fs, path, (file) => readRange(fs, file, 0, headBytes));
-    if (readFrameHeader(head, 0) === undefined) continue;
-    const { owner, receivedAtNanos } = decodeFrame(head);
-    if (owner.streamId !== streamId || receivedAtNanos > (untilNanos ?? receivedAtNanos)) continue;
-    removeFiles(fs, folder, [stem + noteSuffix, stem + batchSuffix]);
-  }
+  const errors: unknown[] = [];
+  const removed = listStems(fs, folder, batchSuffix).filter((stem) => {
+    try {
+      const path = join(folder, stem + batchSuffix);
+      const head = reading(fs, path, (file) => readRange(fs, file, 0, headBytes));
+      if (readFrameHeader(head, 0) === undefined) return false;
+      const { owner, receivedAtNanos } = decodeFrame(head);
+      return owner.streamId === streamId && receivedAtNanos <= (untilNanos ?? receivedAtNanos);
+    } catch (error) {
+      // Thrown once the others are removed.
+      errors.push(error);
+      return false;
+    }
+  });
+  // At once: each sync of the folder delays appends.
+  const names = removed.flatMap((stem) => [stem + noteSuffix, stem + batchSuffix]);
+  if (names.length > 0) removeFiles(fs, folder, names);
+  if (errors.length > 0) throw errors[0];
   return listStems(fs, folder, batchSuffix).length;
 }
 
