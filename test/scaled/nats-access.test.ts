@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
+import { AppError } from '../../src/model/errors.ts';
 import type { Queue, Shard, ShardWork } from '../../src/queue/port.ts';
 import { ensureLocalCertificate } from '../../src/server/local-authority.ts';
 import { until } from '../harness/until.ts';
@@ -106,8 +107,12 @@ suite('access to NATS', { skip: missingNats() }, () => {
     await queue.forgetSeries();
     await queue.receiptCutoff();
     await until(() => queue.status().quarantinedBatches === 1, { what: 'the quarantine' });
-    await queue.close();
     assert.doesNotMatch(server.output(), /violation/i);
+    // The documentation lists it apart: only deletions need it.
+    const error = await queue.dropQuarantined(owner.streamId).catch((thrown: unknown) => thrown);
+    await queue.close();
+    assert.ok(error instanceof AppError && error.code === 'unavailable');
+    assert.match(error.message, /\$JS\.API\.STREAM\.MSG\.DELETE\.weir_quarantine/);
   });
 });
 

@@ -191,7 +191,7 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
   test('completes an interrupted removal when it is repeated', async () => {
     const names = createQueueNames(options.prefix);
     const onlooker = await openQuarantineStream(options, createInstruments('silent'), 'look');
-    for (const again of ['retry', 'drop', 'list'] as const) {
+    for (const again of ['retry', 'drop', 'list', 'drop its stream'] as const) {
       const [{ id }] = (await quarantineTexts('bad large')) as [QuarantineEntry];
       const count = await withManager([server.url], async ({ streams }) => {
         const { state } = await streams.info(names.quarantineStream);
@@ -201,7 +201,8 @@ suite('the quarantine at NATS', { skip: missingNats() }, () => {
       assert.ok(count > 2);
       assert.deepEqual(await onlooker.list(), []);
       const other = await openQuarantineStream(options, createInstruments('silent'), 'change');
-      await (again === 'list' ? other.list() : other[again](id));
+      if (again === 'drop its stream') await queue.dropQuarantined(owner.streamId);
+      else await (again === 'list' ? other.list() : other[again](id));
       await other.close();
       const left = await withManager([server.url], async ({ streams }) => {
         return (await streams.info(names.quarantineStream)).state.messages;

@@ -4,6 +4,7 @@
  */
 import type { StoredMsg } from '@nats-io/jetstream';
 import { smaller } from '../../std/big-integers.ts';
+import { AppError } from '../../model/errors.ts';
 import { messageOf } from '../../std/error-text.ts';
 import { randomBase32 } from '../../std/random-id.ts';
 import type { Instruments } from '../../telemetry/instruments.ts';
@@ -93,10 +94,17 @@ export async function dropQuarantined(
   untilNanos: bigint | undefined,
 ): Promise<void> {
   const messages = createQuarantineMessages(link);
-  const dropped = (await joinPieces(messages.all())).filter(({ shown, sinceNanos }) => {
-    return shown.batch?.owner.streamId === streamId && sinceNanos <= (untilNanos ?? sinceNanos);
-  });
-  await remove(messages, dropped);
+  try {
+    const dropped = (await joinPieces(messages.all())).filter((kept) => {
+      const { shown, sinceNanos, isPartlyRemoved } = kept;
+      const isOwned = shown.batch?.owner.streamId === streamId;
+      // Remains do not tell their stream, and are of no use.
+      return isPartlyRemoved || (isOwned && sinceNanos <= (untilNanos ?? sinceNanos));
+    });
+    await remove(messages, dropped);
+  } catch (cause) {
+    throw new AppError('unavailable', messageOf(cause), { cause, retryAfterSeconds: 2 });
+  }
 }
 
 /** @throws Error for the operator if none of them is a whole batch */
