@@ -12,7 +12,7 @@ export interface AdminParts {
   readonly grants: { invalidate(): void };
   readonly queue: Pick<Queue, 'receiptCutoff' | 'forgetSeries' | 'dropQuarantined'>;
   readonly store: Pick<Store, 'deleteStreamData'>;
-  readonly telemetry: Pick<DirectoryEvents, 'adminChanged'>;
+  readonly telemetry: Pick<DirectoryEvents, 'adminChanged' | 'quarantineNotDropped'>;
   readonly ruleOptions: RuleFileOptions;
   readonly previewRules: PreviewGroup;
   /** @throws Error for an address that notifiers do not reach */

@@ -74,8 +74,11 @@ export const streamRoutes: readonly DefinedRoute[] = [
       const stream = await hideData(context, found);
       context.record(streamId);
       const untilNanos = BigInt(Date.parse(stream.dataDeletedUntil ?? '')) * nanosPerMs;
-      await context.store.deleteStreamData(accountId, streamId, untilNanos);
-      await context.queue.dropQuarantined(streamId, untilNanos);
+      const deletions = await Promise.allSettled([
+        context.store.deleteStreamData(accountId, streamId, untilNanos),
+        context.queue.dropQuarantined(streamId, untilNanos),
+      ]);
+      for (const each of deletions) if (each.status === 'rejected') throw each.reason;
       return stream;
     },
   }),
@@ -85,14 +88,16 @@ export const streamRoutes: readonly DefinedRoute[] = [
     summary: 'Delete a stream that no receiver feeds, and its data',
     params: streamParams,
     handle: async ({ accountId, params: { streamId } }, context) => {
-      const { directory, queue, store, record } = context;
+      const { directory, queue, store, record, telemetry } = context;
       await find(directory, accountId, streamId);
       if (!(await directory.deleteStream(streamId))) throw notFound('stream', streamId);
       record(streamId);
       // Housekeeping deletes the rows that this leaves: of the queue, or all if the store is away.
       await Promise.allSettled([
         store.deleteStreamData(accountId, streamId),
-        queue.dropQuarantined(streamId),
+        queue.dropQuarantined(streamId).catch((error: unknown) => {
+          telemetry.quarantineNotDropped(streamId, error);
+        }),
       ]);
     },
   }),

@@ -197,6 +197,7 @@ function setUp(options: Partial<GrantsOptions> = {}) {
     changeFeedRestored: () => assert.fail('grants do not listen'),
     singleSignOnFailed: () => assert.fail('nobody signed in'),
     adminChanged: () => assert.fail('no change was made'),
+    quarantineNotDropped: () => assert.fail('no change was made'),
   };
   const grants = createGrants(
     source,

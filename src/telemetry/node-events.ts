@@ -59,6 +59,12 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
     },
     singleSignOnFailed: (failure: string, reason: string) =>
       log.warn({ failure, reason }, 'single sign-on failed'),
+    /** Its stream is deleted, so nobody can repeat the deletion. */
+    quarantineNotDropped: (streamId: string, error: unknown) =>
+      log.warn(
+        { streamId, err: error },
+        'cannot delete the batches in quarantine of a deleted stream: use weir quarantine drop',
+      ),
     adminChanged(change: AdminChange) {
       metrics.weir_admin_changes_total.inc({ operation: change.operation });
       log.info(change, 'control API change');

@@ -129,6 +129,23 @@ test("deleting a stream's data hides earlier data and deletes it in the store", 
   assert.deepEqual(await plane.directory.getStream(streamId), stream);
 });
 
+test('drops batches in quarantine while the store is away, and tells that it is', async () => {
+  const { streamId } = tenant.stream;
+  plane.failStore();
+  const outcome = await outcomeOf(call('deleteStreamData', { params: { streamId } }));
+  assert.equal(outcome, 'unavailable');
+  assert.deepEqual(plane.dropped, [streamId]);
+});
+
+test('tells when the batches in quarantine of a stream cannot be dropped', async () => {
+  const { streamId } = await call<Stream>('createStream', { body: { name: 'kept' } });
+  plane.failQuarantine();
+  const outcome = await outcomeOf(call('deleteStreamData', { params: { streamId } }));
+  assert.equal(outcome, 'unavailable');
+  await call('deleteStream', { params: { streamId } });
+  assert.deepEqual(plane.notDropped, [streamId]);
+});
+
 test('forgets series after the line is drawn', async () => {
   await call('deleteStreamData', { params: { streamId: tenant.stream.streamId } });
   assert.deepEqual(plane.queueCalls, ['series forgotten', 'cutoff chosen', 'series forgotten']);

@@ -30,8 +30,12 @@ export interface ControlPlane {
   readonly dropped: readonly string[];
   /** Calls of the queue, and the completion of its line. */
   readonly queueCalls: readonly ('cutoff chosen' | 'series forgotten')[];
+  /** Deleted streams whose batches could not be dropped. */
+  readonly notDropped: readonly string[];
   /** Has the store fail. */
   failStore(): void;
+  /** Has the quarantine fail. */
+  failQuarantine(): void;
   /** Answers as serialized. @throws AppError */
   call<Answer>(operationId: string, request: Call): Promise<Answer>;
   close(): Promise<void>;
@@ -56,9 +60,11 @@ export async function openControlPlane(): Promise<ControlPlane> {
   const changes: AdminChange[] = [];
   const deletedData: DeletedData[] = [];
   const dropped: string[] = [];
+  const notDropped: string[] = [];
   const queueCalls: ('cutoff chosen' | 'series forgotten')[] = [];
   let invalidations = 0;
   let isStoreAway = false;
+  let isQuarantineAway = false;
   const routes = adminRoutes(
     {
       directory,
@@ -80,9 +86,13 @@ export async function openControlPlane(): Promise<ControlPlane> {
           return lineNanos;
         },
         forgetSeries: async () => void queueCalls.push('series forgotten'),
-        dropQuarantined: async (streamId) => void dropped.push(streamId),
+        dropQuarantined: async (streamId) => {
+          if (isQuarantineAway) throw new AppError('unavailable', 'cannot use the quarantine');
+          dropped.push(streamId);
+        },
       },
       telemetry: {
+        quarantineNotDropped: (streamId) => void notDropped.push(streamId),
         adminChanged(change) {
           changes.push(change);
           // No grant depends on a view, a rule or a notifier.
@@ -100,8 +110,10 @@ export async function openControlPlane(): Promise<ControlPlane> {
     changes,
     deletedData,
     dropped,
+    notDropped,
     queueCalls,
     failStore: () => (isStoreAway = true),
+    failQuarantine: () => (isQuarantineAway = true),
     async call<Answer>(
       operationId: string,
       { caller, accountId, params = {}, body, ifMatch }: Call,

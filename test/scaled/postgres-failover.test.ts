@@ -104,6 +104,7 @@ async function openNode(url: string) {
     lastUsedWriteFailed: nothing,
     singleSignOnFailed: nothing,
     adminChanged: nothing,
+    quarantineNotDropped: nothing,
     changeFeedLost: () => void heard.push('not heard'),
     changeFeedRestored: () => void heard.push('heard'),
   };

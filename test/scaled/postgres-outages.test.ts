@@ -247,5 +247,6 @@ function eventsInto(heard: string[]): DirectoryEvents {
     changeFeedRestored: () => heard.push('changes heard'),
     singleSignOnFailed: () => undefined,
     adminChanged: () => undefined,
+    quarantineNotDropped: () => undefined,
   };
 }
