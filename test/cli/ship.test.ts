@@ -289,6 +289,31 @@ test('skips with --from-end what a file contains that is not readable at first',
   await eachOnce(['later', 'open', 'closed']);
 });
 
+test('skips with --from-end the old lines of an unreadable file that is rotated, and no others', {
+  skip: cannotDrop,
+}, async () => {
+  const [file, rotated] = [join(folder, 'app.log'), join(folder, 'app.log.1')];
+  const put = (path: string, text: string) => {
+    writeFileSync(join(folder, 'unlisted'), text);
+    renameSync(join(folder, 'unlisted'), path);
+  };
+  writeFileSync(file, 'old\n', { mode: 0 });
+  const command = ship(`--from-end '${folder}/app.*' '${folder}/app.log*'`, {}, asReader);
+  const warned = (warning: RegExp) =>
+    until(async () => warning.test(command.error()), { what: 'a warning', timeoutMs: 30_000 });
+  await warned(/skipping .*app\.log until/);
+  renameSync(file, rotated);
+  put(file, 'new\n');
+  await eachOnce(['new']);
+  await warned(/skipping .*app\.log\.1 until/);
+  chmodSync(rotated, 0o600);
+  put(join(folder, 'app.later'), 'later\n');
+  await eachOnce(['new', 'later']);
+  appendFileSync(rotated, 'rest\n');
+  await eachOnce(['new', 'later', 'rest']);
+  assert.equal(command.error().match(/skipping/g)?.length, 2, command.error());
+});
+
 test('takes the name of a file as that file, with signs of a pattern too', async () => {
   const file = join(folder, 'app[1]{a}.log');
   writeFileSync(file, 'one\n');

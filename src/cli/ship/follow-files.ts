@@ -32,17 +32,19 @@ export async function followFiles(
   const { checkpoints, stop } = parts;
   const files = new Map<string, ShippedFile>();
   resumeRotated(files, parts, options);
-  let listed: Listing = { ids: new Set(), unreadable: new Set() };
+  let listed: Listing = { ids: new Set(), unreadable: new Map() };
   let listedAt = -Infinity;
-  /** Paths that were there at the start, and have not been readable since. */
+  /** Ids of files that were there at the start, and have not been readable since. */
   let unread: ReadonlySet<string> = new Set();
   let stepping: Promise<boolean> | undefined;
   const list = async (): Promise<void> => {
     const isFirst = listedAt === -Infinity;
     const { unreadable } = listed;
-    const fromEnd = (path: string) => parts.fromEnd && (isFirst || unread.has(path));
+    const isOld = (path: string, id: string) => isFirst || unread.has(id) || unread.has(path);
+    const fromEnd = (path: string, id: string) => parts.fromEnd && isOld(path, id);
     listed = await followMatching(patterns, files, { parts, options, fromEnd, unreadable });
-    unread = new Set([...listed.unreadable].filter((path) => isFirst || unread.has(path)));
+    const old = [...listed.unreadable].filter(([path, id]) => isOld(path, id));
+    unread = new Set(old.map(([, id]) => id));
     listedAt = performance.now();
   };
   while (!stop.aborted) {
@@ -74,8 +76,8 @@ export async function followFiles(
 /** What matches now. */
 interface Listing {
   readonly ids: ReadonlySet<string>;
-  /** Paths, each reported once. */
-  readonly unreadable: ReadonlySet<string>;
+  /** Paths, each reported once, and the ids of their files; the path where that is unknown. */
+  readonly unreadable: ReadonlyMap<string, string>;
 }
 
 async function followMatching(
@@ -84,18 +86,19 @@ async function followMatching(
   following: Following,
 ): Promise<Listing> {
   const ids = new Set<string>();
-  const unreadable = new Set<string>();
+  const unreadable = new Map<string, string>();
   for await (const path of matching(patterns)) {
-    if (compressed.test(path)) continue;
+    if (compressed.test(path) || unreadable.has(path)) continue;
     let file: TailedFile | undefined;
+    let id: string | undefined;
     try {
-      const id = idAt(path);
+      id = idAt(path);
       if (id !== undefined && !files.has(id)) file = openFile(path);
       if (file !== undefined) follow(path, file, files, following);
       ids.add(file?.id ?? id ?? '');
     } catch (error) {
       file?.close();
-      unreadable.add(path);
+      unreadable.set(path, id ?? following.unreadable.get(path) ?? path);
       if (following.unreadable.has(path)) continue;
       following.options.warn(`skipping ${path} until it is readable: ${messageOf(error)}`);
     }
@@ -130,9 +133,9 @@ interface Following {
   readonly parts: FollowingParts;
   readonly options: FileOptions;
   /** Whether to skip what a file contains that is new. */
-  readonly fromEnd: (path: string) => boolean;
+  readonly fromEnd: (path: string, id: string) => boolean;
   /** In the listing before. */
-  readonly unreadable: ReadonlySet<string>;
+  readonly unreadable: Listing['unreadable'];
 }
 
 function follow(
@@ -149,7 +152,7 @@ function follow(
   let position = checkpoints.state.files[file.id];
   if (position === undefined || !hasHead(file, position.head)) {
     const size = file.size();
-    const start = following.fromEnd(path) ? { offset: size } : { offset: 0, lines: 0 };
+    const start = following.fromEnd(path, file.id) ? { offset: size } : { offset: 0, lines: 0 };
     position = { path, epoch: randomUUID(), head: file.head(size), ...start };
   }
   position.path = path;
