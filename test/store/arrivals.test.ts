@@ -99,8 +99,10 @@ test('returns all later logs from any position, by time of receipt, batch and ro
   await engine.store.insert('logs/1', batches, 'all', localToken);
   expected.sort(compare);
   const untilNanos = start + 45n * second;
-  // Pages of one log from the last twenty on: each takes a statement.
-  const late = expected.filter((log) => log.receivedAtNanos <= untilNanos).at(-20)!;
+  // Pages of one log, each a statement: only from 23:59:50 to 00:00:10, the last two times.
+  const midnight = start + 30n * second;
+  const late = expected[expected.findIndex((log) => log.receivedAtNanos >= midnight) - 10]!;
+  assert.equal(late.receivedAtNanos, midnight - 10n * second);
   for (const [limit, first] of [
     [1, late],
     [7, arrivalsUntil(0n)],
