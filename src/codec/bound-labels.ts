@@ -1,6 +1,7 @@
 /** `le` of classic histograms and `quantile` of summaries, spelled as Prometheus 3 spells them. */
 import type { Label } from '../model/metric-plan.ts';
 import { metricNameLabel } from '../model/metric-plan.ts';
+import { decimal } from '../std/decimal.ts';
 
 /**
  * Spells the bounds of a scraped series in one way: `1` and `1.00` become `1.0`, so that a bucket
@@ -23,7 +24,6 @@ function isShare(text: string): boolean {
   return Number(text) >= 0 && Number(text) <= 1;
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^([+-]?)inf(?:inity)?$/i;
 
 /** Texts that are no decimal numbers stay as they are. */

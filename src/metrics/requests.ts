@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { parseAnyRfc3339 } from '../codec/event-time.ts';
 import { parseDuration } from '../promql/parser/numbers.ts';
+import { decimal } from '../std/decimal.ts';
 import { integer, list, parsed, uuid, withQuery } from '../std/parse-query.ts';
 
 /** Unix ms. */
@@ -138,7 +139,6 @@ const bounds: Readonly<Record<string, bigint>> = {
   '-292273086-05-16T16:47:06Z': lowest,
   '292277025-08-18T07:12:54.999999999Z': highest,
 };
-const seconds = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
  * Unix seconds with any fraction, or RFC 3339, where a space that a query string made of `+` is
@@ -147,7 +147,7 @@ const seconds = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
  */
 export function parseMetricTime(text: string): bigint | undefined {
   if (Object.hasOwn(bounds, text)) return bounds[text];
-  if (seconds.test(text)) return toMillis(Number(text));
+  if (decimal.test(text)) return toMillis(Number(text));
   const bytes = Buffer.from(text.replace(/ (\d\d:\d\d)$/, '+$1'), 'latin1');
   const time = parseAnyRfc3339(bytes, 0, bytes.length);
   return time && BigInt(time.millis);
@@ -157,7 +157,7 @@ function parseMillis(text: string): number | undefined {
   const duration = parseDuration(text);
   if (duration !== undefined) return Math.round(duration * 1000);
   // As Prometheus, which computes in nanoseconds and cuts off parts of a millisecond.
-  return seconds.test(text) ? Math.trunc(Math.trunc(Number(text) * 1e9) / 1e6) : undefined;
+  return decimal.test(text) ? Math.trunc(Math.trunc(Number(text) * 1e9) / 1e6) : undefined;
 }
 
 function toMillis(unixSeconds: number): bigint {

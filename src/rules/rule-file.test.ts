@@ -180,6 +180,8 @@ groups:
     ['two names', 'groups:\n- {name: a, rules: []}\n- {name: a, rules: []}', '3:10: group "a"'],
     ['a stat', logs('stat: x, window: 5m'), 'unknown stat x'],
     ['a condition', logs('window: 5m'), '5:5: an alert on logs needs condition'],
+    // In quadratic time this would not end.
+    ['a form', logs(`condition: "> ${'1'.repeat(300_000)}x"`), 'condition: must be a comparison'],
     ['a baseline', logs('window: 5m, baseline: 1h'), 'baseline: only with stat: new_patterns'],
     [
       'a short baseline',

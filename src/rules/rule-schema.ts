@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { comparisons } from '../model/rules.ts';
 import { parseDuration } from '../promql/parser/numbers.ts';
+import { decimal } from '../std/decimal.ts';
 
 const maxGroups = 500;
 const maxRules = 1_000;
@@ -27,10 +28,9 @@ const texts = z
 const nonEmpty = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
 const conditionForm = 'must be a comparison with a number, such as > 10';
 const condition = z.string({ error: conditionForm }).transform((value, context) => {
-  const [, op, number] =
-    /^\s*(>=|<=|==|!=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*$/i.exec(value) ?? [];
+  const [, op, number = ''] = /^\s*(>=|<=|==|!=|>|<)\s*(\S+)\s*$/.exec(value) ?? [];
   const found = comparisons.find((one) => one === op);
-  if (found !== undefined) return { op: found, value: Number(number) };
+  if (found !== undefined && decimal.test(number)) return { op: found, value: Number(number) };
   context.issues.push({ code: 'custom', message: conditionForm, input: value });
   return z.NEVER;
 });

@@ -1,4 +1,5 @@
 /** Numbers and texts in Go's forms. */
+import { decimal } from '../std/decimal.ts';
 
 /** Go's `%v` of a float64. @param exponentFrom digits from which the exponent is written */
 export function formatGo(value: number, exponentFrom = 6): string {
@@ -22,7 +23,7 @@ export function parseGoNumber(text: string): number | undefined {
   if (/^nan$/i.test(text)) return Number.NaN;
   const [, sign] = /^([+-]?)inf(?:inity)?$/i.exec(text) ?? [];
   if (sign !== undefined) return Number(`${sign}Infinity`);
-  const isDecimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+  const isDecimal = decimal.test(text);
   const number = Number(text);
   return isDecimal && Number.isFinite(number) ? number : undefined;
 }

@@ -104,6 +104,7 @@ const faults: readonly (readonly [template: string, fault: RegExp])[] = [
   ['{{ 09 }}', /cannot read the number 09/],
   ['{{ 1e999 }}', /cannot read the number 1e999/],
   ['{{ 0x }}', /cannot read "0x"/],
+  [`{{ ${'1'.repeat(300_000)}x }}`, /cannot read/],
   ['{{ toUpper }}', /toUpper needs 1 arguments, not 0/],
   ['{{ $value ] }}', /cannot read/],
 ];

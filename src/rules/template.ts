@@ -5,6 +5,7 @@
  */
 import { formatGo, formatSignificant, parseGoNumber, type Scalar, sprintf } from './sprintf.ts';
 import type { RuleSample } from '../model/rules.ts';
+import { unsignedDecimal } from '../std/decimal.ts';
 
 export type Template = (sample: RuleSample) => string;
 
@@ -20,13 +21,12 @@ type TemplateFunction = (...values: readonly TemplateValue[]) => TemplateValue;
 const inAction =
   /\s*\/\*(?:(?!\*\/)[^])*\*\/\s*|(?!\s*\/\*)(?:[^"`}]|"(?:[^"\\]|\\[^])*"|`[^`]*`|\}(?!\}))*?/;
 const action = new RegExp(String.raw`\{\{(?:-(?=\s))?(${inAction.source})(?:(?<=\s)-)?\}\}`, 'y');
-const decimal = String.raw`(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
 const token = new RegExp(
   [
     String.raw`\s*(?:(\$?[a-zA-Z_]\w*)?((?:\.[a-zA-Z_]\w*)+)`,
     String.raw`(\$?[a-zA-Z_]\w*)`,
     '("(?:[^"\\\\]|\\\\[^])*"|`[^`]*`)',
-    String.raw`([+-]?(?:0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+|${decimal})(?![\w.]))`,
+    String.raw`([+-]?(?:0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+|${unsignedDecimal})(?![\w.]))`,
     String.raw`([|()]))`,
   ].join('|'),
   'gy',

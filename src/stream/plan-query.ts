@@ -13,6 +13,7 @@ import type { LogCondition, LogFilter, LogTest } from '../model/plan.ts';
 import { parseSeverityNumber } from '../model/severity.ts';
 import { type QueryTarget, toTarget } from '../query/fields.ts';
 import type { Pattern, Query, Test } from '../query/parse.ts';
+import { decimal } from '../std/decimal.ts';
 
 type Named = Pick<Stream, 'streamId' | 'name'>;
 
@@ -223,8 +224,6 @@ function toStoredCase(field: FieldName, text: string): string {
   return match === 'hex' ? text.toLowerCase() : text;
 }
 
-const numberPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-
 function toComparison(
   target: QueryTarget,
   op: Extract<LogTest['op'], '<' | '<=' | '>' | '>='>,
@@ -242,7 +241,7 @@ function toComparison(
     return { kind: 'and', items: [compare('>=', 1), compare(op, most)] };
   }
   const number = Number(text);
-  const value = numberPattern.test(text) && Number.isFinite(number) ? number : text;
+  const value = decimal.test(text) && Number.isFinite(number) ? number : text;
   return { kind: 'test', target, test: { op, value } };
 }
 

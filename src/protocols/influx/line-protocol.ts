@@ -4,6 +4,7 @@
  * line, and reads its values and time.
  */
 import { type Label, metricNameLabel } from '../../model/metric-plan.ts';
+import { decimal } from '../../std/decimal.ts';
 
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -70,7 +71,6 @@ export function findValueEnd(bytes: Buffer, start: number, end: number): number 
   return Math.min(at, end);
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const whole = /^[+-]?\d+[iu]$/;
 const booleans: ReadonlyMap<string, number> = new Map([
   ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => [word, 1] as const),

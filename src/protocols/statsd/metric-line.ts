@@ -5,6 +5,7 @@
  * Tags may also be in the name.
  */
 import type { LabelLimits } from '../../codec/series-labels.ts';
+import { decimal } from '../../std/decimal.ts';
 
 export type MetricType = 'counter' | 'gauge' | 'set' | 'summary';
 
@@ -28,7 +29,6 @@ const types: ReadonlyMap<string, MetricType> = new Map([
   ['d', 'summary'],
   ['s', 'set'],
 ]);
-const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 /** Besides tags: the name, and the quantile of a summary. */
 const ownLabels = 2;
 const longestSuffix = '_count'.length;
@@ -46,7 +46,7 @@ export function parseMetricLine(line: string, limits: LabelLimits): MetricLine |
   const type = types.get(word);
   if (type === undefined) return undefined;
   const values = type === 'set' ? [sent] : sent.split(':');
-  const isNumber = (value: string) => number.test(value) && Number.isFinite(Number(value));
+  const isNumber = (value: string) => decimal.test(value) && Number.isFinite(Number(value));
   if (type !== 'set' && !values.every(isNumber)) return undefined;
   let sampleRate = 1;
   const [, name = line.slice(0, colon), inName = ''] = taggedName.exec(line.slice(0, colon)) ?? [];
