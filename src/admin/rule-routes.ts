@@ -25,6 +25,7 @@ const storedFile = z.object({
 const groupParams = streamParams.extend({ name: z.string().min(1).max(200) });
 
 const counts = z.object({ groups: z.int(), rules: z.int() });
+const checked = counts.extend({ groupNames: z.array(z.string()) });
 const groupsAnswer = z.object({
   ruleGroups: z.array(
     z.object({
@@ -101,8 +102,11 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     summary: 'Check rule groups without saving them',
     body: file,
     maxBodyBytes,
-    response: counts,
-    handle: async ({ body }, { ruleOptions }) => toCounts(readRuleFile(body.rules, ruleOptions)),
+    response: checked,
+    handle: async ({ body }, { ruleOptions }) => {
+      const groups = readRuleFile(body.rules, ruleOptions);
+      return { ...toCounts(groups), groupNames: groups.map(({ name }) => name) };
+    },
   }),
   defineAccountRoute({
     endpoint: 'GET /streams/:streamId/rule-groups',
@@ -141,8 +145,7 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     ) => {
       const stored = await groupsOf(directory, accountId, streamId);
       const groups = readRuleFile(body.rules, ruleOptions);
-      checkVersion(stored, ifMatch);
-      const expected = ifMatch === undefined ? undefined : stored;
+      const expected = isMatched(stored, ifMatch) ? stored : undefined;
       const limits = { maxGroups: maxGroupsPerStream, expected };
       await directory.putRuleGroups(streamId, groups, limits);
       audit(streamId);
@@ -157,8 +160,7 @@ export const ruleRoutes: readonly DefinedRoute[] = [
     takesIfMatch: true,
     handle: async ({ accountId, params: { streamId, name }, ifMatch }, { directory, audit }) => {
       const stored = findGroup(await groupsOf(directory, accountId, streamId), name);
-      checkVersion([stored], ifMatch);
-      const expected = ifMatch === undefined ? undefined : stored;
+      const expected = isMatched([stored], ifMatch) ? stored : undefined;
       const isDeleted = await directory.deleteRuleGroup({ streamId, name }, expected);
       if (!isDeleted) throw notFound('rule group', JSON.stringify(name));
       audit(`${streamId}/${name}`);
@@ -253,12 +255,13 @@ function versionOf(groups: readonly RuleGroup[]): string {
   return createHash('sha256').update(JSON.stringify(groups)).digest('base64url').slice(0, 16);
 }
 
-/** @throws AppError `precondition_failed` */
-function checkVersion(groups: readonly RuleGroup[], ifMatch: string | undefined): void {
-  if (ifMatch === undefined) return;
+/** @returns false if any version may be changed. @throws AppError `precondition_failed` */
+function isMatched(groups: readonly RuleGroup[], ifMatch: string | undefined): boolean {
+  if (ifMatch === undefined) return false;
   const version = versionOf(groups);
   const tags = ifMatch.split(',').map((tag) => tag.trim());
-  if (tags.some((tag) => tag === '*' || tag === `"${version}"`)) return;
+  if (tags.includes(`"${version}"`)) return true;
+  if (tags.includes('*')) return false;
   throw new AppError(
     'precondition_failed',
     `cannot change the rules: they are not at version ${ifMatch} but at "${version}"; ` +

@@ -278,7 +278,15 @@ groups:
     });
     const now = (await service.admin('GET', path)).headers.etag!;
     assert.equal((await put(`"other", ${now}`)).status, 200);
-    assert.equal((await put('*')).status, 200);
+    const anyVersion = Array.from({ length: 8 }, (_, i) => {
+      const changed = `groups: [{ name: contested, interval: ${i + 1}m, rules: [] }]`;
+      return service.admin('PUT', path, { rules: changed }, { 'if-match': '*' });
+    });
+    for (const { status } of await Promise.all(anyVersion)) assert.equal(status, 200);
+    const check = await service.admin('POST', '/rule-groups/check', {
+      rules: 'groups:\n- name: a # b\n- interval: 1m\n  name: c\n- { name: d }\n',
+    });
+    assert.deepEqual(check.json(), { groups: 3, rules: 0, groupNames: ['a', 'c', 'd'] });
     const group = `${path}/contested`;
     const remove = (of: string) => service.admin('DELETE', group, undefined, { 'if-match': of });
     assert.equal((await remove(now)).status, 412);
