@@ -310,6 +310,56 @@ groups:
     await close();
   });
 
+  test('groups are known by their names in any form of YAML', async () => {
+    const { page, close } = await explorer.open('/alerts/edit');
+    const editor = page.getByRole('textbox', { name: 'Rules' });
+    await editor.getByText('name: new group').click();
+    await page.keyboard.press('End');
+    const rename = async (name: string) => {
+      await page.keyboard.press('Shift+Home');
+      await page.keyboard.type(`- name: ${name} # mine`);
+    };
+    await rename('jobs');
+    await page.getByText('Saving replaces the rules of jobs.').waitFor();
+    await rename('late');
+    await page.getByText('Saving replaces the rules of jobs.').waitFor({ state: 'detached' });
+    const path = `/streams/${explorer.service.quickstart.streamId}/rule-groups`;
+    const rules = 'groups: [{ name: late, rules: [] }]';
+    assert.equal((await explorer.service.admin('PUT', path, { rules })).status, 200);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('late exists by now: saving replaces its rules.').waitFor();
+    await explorer.service.admin('DELETE', `${path}/late`);
+    await close();
+  });
+
+  test('a save that a proxy refuses each time ends with its error', async () => {
+    const { page } = await explorer.open('/alerts?tab=rules');
+    await page.getByRole('link', { name: 'Edit jobs' }).click();
+    await page.getByRole('textbox', { name: 'Rules' }).getByText('jobs_failing > 0').waitFor();
+    await page.route(/rule-groups$/, (route) =>
+      route.request().method() === 'PUT' ? route.fulfill({ status: 412 }) : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Weir answered 412').waitFor();
+    // The browser reports the refused saves.
+    await page.context().close();
+  });
+
+  test('a group that another has changed meanwhile is not deleted', async () => {
+    const { page } = await explorer.open('/alerts?tab=rules');
+    const isRead = page.waitForResponse(/rule-groups\/jobs$/);
+    await page.getByRole('button', { name: 'Delete jobs' }).click();
+    await isRead;
+    await saveJobs('2s');
+    await page.getByRole('button', { name: 'Delete rules' }).click();
+    await page.getByText('jobs was changed since you began to delete it').waitFor();
+    await saveJobs('1s');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'jobs', exact: true }).waitFor();
+    // The browser reports the refused deletion.
+    await page.context().close();
+  });
+
   test('unsaved rules of a deleted group outlast a reload, and make it again', async () => {
     const { page } = await explorer.open('/alerts?tab=rules');
     await page.getByRole('link', { name: 'Edit jobs' }).click();

@@ -79,7 +79,7 @@ function useStoredGroup(streamId = '', name = '') {
     gcTime: 0,
     queryFn: async () => {
       const stored = await readRuleGroup(api, streamId, name);
-      const text = stored ?? keptDraft(draftName(session, [streamId, name]))?.base;
+      const text = stored?.rules ?? keptDraft(draftName(session, [streamId, name]))?.base;
       if (text === undefined) throw new Error(`cannot find ${name}: no rule group has this name`);
       return text;
     },

@@ -1,6 +1,5 @@
 /** A draft of rules with its faults, its preview, and the button that saves it. */
-import { useQuery } from '@tanstack/react-query';
-import { dataOf } from '../api/client.ts';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Stream } from '../api/models.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { useApp } from '../app/context.ts';
@@ -17,9 +16,9 @@ import { useToast } from '../parts/feedback/toasts.tsx';
 import { Card } from '../parts/layout/page.tsx';
 import { useRules } from './alert-reads.ts';
 import styles from './rule-draft.module.css';
-import { ChangedMeanwhile, saveRules } from './rule-file.ts';
+import { ChangedMeanwhile, checkRules, saveRules } from './rule-file.ts';
 import { RulePreview } from './rule-preview.tsx';
-import { groupNamesOf, toRuleFaults } from './rule-text.ts';
+import { toRuleFaults } from './rule-text.ts';
 import { useKeptDraft } from '../app/use-kept-draft.ts';
 
 export interface RuleDraftProps {
@@ -43,8 +42,9 @@ export function RuleDraft({ initial, streamId, group, streams, ...props }: RuleD
   const kept = useKeptDraft(props.draft, initial);
   const { base, text } = kept.draft;
   const check = useCheck(text);
-  const faults = (check.text === text && check.data) || noFaults;
-  const replaced = useReplaced(text, streamId, group);
+  const faults = (check.data?.text === text && check.data.faults) || noFaults;
+  const groupNames = check.data?.groupNames;
+  const replaced = useReplaced(groupNames ?? [], streamId, group);
   const save = useChange(
     ({ isForced }: { isForced: boolean }) => {
       const edited = group === undefined ? undefined : { name: group, base };
@@ -84,7 +84,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...props }: RuleD
         {replaced.length > 0 && (
           <Notice tone="warning">Saving replaces the rules of {replaced.join(', ')}.</Notice>
         )}
-        {group !== undefined && !groupNamesOf(text).includes(group) && (
+        {group !== undefined && groupNames?.includes(group) === false && (
           <Notice tone="warning">
             The rules are saved under another name: {group} stays until you delete it.
           </Notice>
@@ -121,10 +121,17 @@ export function RuleDraft({ initial, streamId, group, streams, ...props }: RuleD
 const noFaults: readonly TextFault[] = [];
 
 /** Other stored groups whose names the text has. */
-function useReplaced(text: string, streamId: string, group: string | undefined): string[] {
+function useReplaced(names: readonly string[], streamId: string, group: string | undefined) {
   const rules = useRules();
   const known = rules.data?.filter(({ file }) => file === streamId).map(({ name }) => name) ?? [];
-  return groupNamesOf(text).filter((name) => known.includes(name) && name !== group);
+  return names.filter((name) => known.includes(name) && name !== group);
+}
+
+interface Checked {
+  readonly text: string;
+  readonly faults: readonly TextFault[];
+  /** undefined while it has faults. */
+  readonly groupNames: readonly string[] | undefined;
 }
 
 /** What the service says of the text, once typing has paused. */
@@ -134,15 +141,17 @@ function useCheck(text: string) {
   const { data, error, refetch } = useQuery({
     queryKey: ['rule check', paused],
     gcTime: 60_000,
-    queryFn: async (): Promise<readonly TextFault[]> => {
+    // The warnings about groups remain while the text is checked.
+    placeholderData: keepPreviousData,
+    queryFn: async (): Promise<Checked> => {
       try {
-        await dataOf(api.POST('/api/v1/admin/rule-groups/check', { body: { rules: paused } }));
-        return noFaults;
+        const { groupNames } = await checkRules(api, paused);
+        return { text: paused, faults: noFaults, groupNames };
       } catch (problem) {
         if (!(problem instanceof ApiProblem && problem.status === 400)) throw problem;
-        return toRuleFaults(paused, problem);
+        return { text: paused, faults: toRuleFaults(paused, problem), groupNames: undefined };
       }
     },
   });
-  return { text: paused, data, error, refetch };
+  return { data, error, refetch };
 }

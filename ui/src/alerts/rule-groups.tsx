@@ -1,9 +1,9 @@
 /** Rule groups with the state of their rules. */
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { isPlainMetricName } from '../../../src/promql/labels.ts';
 import { formatDuration } from '../../../src/promql/parser/numbers.ts';
-import { dataOf } from '../api/client.ts';
 import { useApp } from '../app/context.ts';
 import { EndingDialog } from '../manage/ending-dialog.tsx';
 import { Button } from '../parts/controls/button.tsx';
@@ -16,6 +16,7 @@ import { Ago } from '../parts/text/ago.tsx';
 import { LogText } from '../parts/text/log-text.tsx';
 import { type Rule, type RuleGroup, useCanEdit, useRules, useStreamNames } from './alert-reads.ts';
 import styles from './alerts-page.module.css';
+import { deleteRuleGroup, readRuleGroup } from './rule-file.ts';
 
 export function RuleGroups() {
   const rules = useRules();
@@ -188,16 +189,24 @@ function toneOf({ health, state, type }: Rule): BadgeTone {
 function DeleteGroup({ group, onClose }: { group: RuleGroup; onClose: () => void }) {
   const { api } = useApp();
   const { name, file: streamId } = group;
-  const params = { path: { streamId, name } };
+  const opened = useQuery({
+    queryKey: ['deleted rules', streamId, name],
+    // What is deleted is what was there when the dialog opened.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    queryFn: async () => (await readRuleGroup(api, streamId, name)) ?? null,
+  });
+  const end = async () => {
+    const read = opened.isSuccess ? opened : await opened.refetch({ throwOnError: true });
+    await deleteRuleGroup(api, { streamId, name }, read.data?.version);
+  };
   return (
     <EndingDialog
       name={name}
       asked="Delete the rules of"
       done="Deleted the rules of"
       action="Delete rules"
-      end={() =>
-        dataOf(api.DELETE('/api/v1/admin/streams/{streamId}/rule-groups/{name}', { params }))
-      }
+      end={end}
       onClose={onClose}
     >
       <p>

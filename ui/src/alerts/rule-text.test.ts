@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readRuleFile } from '../../../src/rules/rule-file.ts';
-import { groupNamesOf, ruleOfMetrics, ruleOfSearch, toRuleFaults } from './rule-text.ts';
+import { ruleOfMetrics, ruleOfSearch, toRuleFaults } from './rule-text.ts';
 
 const options = { checkLogs: () => undefined };
 
@@ -17,7 +17,6 @@ test('a rule of a search is accepted, whatever the search says', () => {
     const [group] = readRuleFile(ruleOfSearch(query), options);
     assert.equal(group?.rules[0]?.query.type, 'logs');
     assert.equal((group.rules[0].query as { query: string }).query, query.trim());
-    assert.deepEqual(groupNamesOf(ruleOfSearch(query)), [group.name]);
   }
 });
 
@@ -26,11 +25,6 @@ test('a rule of metrics is accepted', () => {
     const [group] = readRuleFile(ruleOfMetrics(expr), options);
     assert.deepEqual(group?.rules[0]?.query, { type: 'prometheus', expr: expr || 'up == 0' });
   }
-});
-
-test('names of groups are found, those of rules are not', () => {
-  const text = `groups:\n- name: 'it''s'\n  rules:\n  - alert: A\n- name: plain # 1\n`;
-  assert.deepEqual(groupNamesOf(text), ["it's", 'plain # 1']);
 });
 
 test('each fault has its place in the text', () => {

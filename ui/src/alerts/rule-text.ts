@@ -39,23 +39,6 @@ export function ruleOfMetrics(expr: string): string {
 `;
 }
 
-/** Names of the groups in a file, as far as they are written in one line. */
-export function groupNamesOf(text: string): string[] {
-  // Groups are items of the outermost list; rules are named by alert and record.
-  return [...text.matchAll(/^ *- +name: *(.+?) *$/gm)].map(([, name = '']) => unquoted(name));
-}
-
-function unquoted(text: string): string {
-  if (/^'.*'$/.test(text)) return text.slice(1, -1).replaceAll("''", "'");
-  if (!/^".*"$/.test(text)) return text;
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    // YAML has escapes that JSON has not; the service reads them.
-    return text;
-  }
-}
-
 /** Lines `3:5: …` after `cannot accept the rules:`, with their places; other errors have none. */
 export function toRuleFaults(text: string, error: unknown): TextFault[] {
   const whole = error instanceof Error ? error.message : String(error);
