@@ -12,7 +12,7 @@ import { QueryError } from '../promql/errors.ts';
 import { parseQuery } from '../promql/parser/parser.ts';
 import { messageOf } from '../std/error-text.ts';
 import { type FileGroup, type FileRule, ruleFileSchema } from './rule-schema.ts';
-import { compileTemplate } from './template.ts';
+import { checkTemplate } from './template.ts';
 
 export interface RuleFileOptions {
   /** @returns what is wrong with the query, stat or fields of a rule on logs. */
@@ -241,7 +241,7 @@ function checkTemplates(
 ): void {
   for (const [name, text] of Object.entries(templates ?? {})) {
     try {
-      compileTemplate(text);
+      checkTemplate(text);
     } catch (error) {
       report([...path, name], `template of ${name}: ${messageOf(error)}`);
     }

@@ -42,13 +42,12 @@ export function formatSignificant(value: number, digits: number): string {
   return formatGo(Number(belowHalf(value, digits).toPrecision(digits)), digits);
 }
 
-/** As Go's `%.2f`. */
+/** As Go's `%.2f`. @param value without a sign */
 function formatFixed(value: number, digits: number): string {
   if (Math.abs(value) >= 1e21) {
     return `${BigInt(value)}${digits === 0 ? '' : `.${'0'.repeat(digits)}`}`;
   }
-  const text = belowHalf(value, digits + exponentOf(value) + 1).toFixed(digits);
-  return Object.is(value, -0) ? `-${text}` : text;
+  return belowHalf(value, digits + exponentOf(value) + 1).toFixed(digits);
 }
 
 /** No number has more that matter for half of a digit shown. */
@@ -69,34 +68,55 @@ function exponentOf(value: number): number {
   return Number(value.toExponential().split('e')[1]);
 }
 
-const verb = /%(?:([-+0 #]*)(\d*)(?:\.(\d*))?(?:\[(\d+)\])?([a-zA-Z%])|$)/g;
+const verb = /%([-+0 #]*)(\d*)(?:\.(\d*))?(?:\[(\d+)\])?([^]|$)/gu;
+
+/** A template that cannot be expanded, or is refused. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+}
+
+/** A form of Go's that this `sprintf` does not have. */
+export class UnsupportedForm extends TemplateError {
+  constructor(form: string) {
+    super(
+      `printf cannot show ${JSON.stringify(form)}: ` +
+        'there is no flag #, no width *, and no %b, %x and %X of floats',
+    );
+  }
+}
+
+interface Options {
+  readonly flags: string;
+  readonly width: number;
+  readonly precision: number | undefined;
+}
 
 /**
  * Go's `Sprintf` of texts, integers and floats, with flags, width, precision, and index of the
  * argument. A verb that the type does not have is an error in the text, as in Go.
+ * @throws UnsupportedForm
  */
 export function sprintf(form: string, values: readonly Scalar[]): string {
   let at = 0;
   let isReordered = false;
-  const text = form.replace(verb, (_whole, ...parts: (string | undefined)[]) => {
+  const text = form.replace(verb, (whole, ...parts: (string | undefined)[]) => {
     const [flags = '', width = '', digits, index, letter] = parts;
-    if (letter === undefined) return '%!(NOVERB)';
+    if (!letter) return '%!(NOVERB)';
+    if (flags.includes('#') || letter === '*') throw new UnsupportedForm(whole);
     if (letter === '%') return '%';
     if (index !== undefined) [at, isReordered] = [Number(index) - 1, true];
     const value = values[at];
     if (value === undefined) return `%!${letter}(${index === undefined ? 'MISSING' : 'BADINDEX'})`;
     at += 1;
+    if (typeof value === 'number' && 'bxX'.includes(letter)) throw new UnsupportedForm(whole);
     const precision = digits === undefined ? undefined : Math.min(Number(digits), 100);
-    const known = formatVerb(letter, value, precision);
-    const shown = known ?? formatVerb('v', value, precision) ?? '';
-    const [sign = ''] = /[vsq]/.test(letter) ? [] : (/[+ ]/.exec(flags) ?? []);
-    const signed = typeof value !== 'string' && /^[\d.]/.test(shown) ? sign + shown : shown;
-    const padded = pad(signed, Math.min(Number(width), 1000), { flags, value });
-    return known === undefined ? `%!${letter}(${typeOf(value)}=${padded})` : padded;
+    const options = { flags, width: Math.min(Number(width), 1000), precision };
+    const known = formatVerb(letter, value, options);
+    return known ?? `%!${letter}(${typeOf(value)}=${formatDefault(value, options)})`;
   });
   if (isReordered || at >= values.length) return text;
   const extra = values.slice(at).map((value) => {
-    const shown = formatVerb('v', value, undefined) ?? '';
+    const shown = formatDefault(value, { flags: '', width: 0, precision: undefined });
     return `${typeOf(value)}=${shown}`;
   });
   return `${text}%!(EXTRA ${extra.join(', ')})`;
@@ -107,80 +127,139 @@ function typeOf(value: Scalar): string {
   return typeof value === 'bigint' ? 'int' : 'float64';
 }
 
-interface Padded {
-  readonly flags: string;
-  readonly value: Scalar;
+/** Go counts code points. */
+function pad(text: string, { flags, width }: Options): string {
+  const missing = Math.max(0, width - Array.from(text).length);
+  if (flags.includes('-')) return text + ' '.repeat(missing);
+  return (flags.includes('0') ? '0' : ' ').repeat(missing) + text;
 }
 
-function pad(text: string, width: number, { flags, value }: Padded): string {
-  if (flags.includes('-')) return text.padEnd(width);
-  if (!flags.includes('0')) return text.padStart(width);
-  if (typeof value === 'string') return text.padStart(width, '0');
-  // Infinities and NaN are no digits.
-  if (!/\d/.test(text)) return text.padStart(width);
-  // Zeros are between the sign and the digits.
-  const [sign = ''] = /^[+ -]?/.exec(text) ?? [];
-  return sign + text.slice(sign.length).padStart(width - sign.length, '0');
+/** Zeros are between the sign and the digits, and fill the width without the prefix. */
+function padNumber(sign: string, digits: string, options: Options, prefix = ''): string {
+  const flags = noZeros(options.flags);
+  const isFilled = flags !== options.flags && !flags.includes('-');
+  const zeros = isFilled ? options.width - sign.length : 0;
+  return pad(sign + prefix + digits.padStart(zeros, '0'), { ...options, flags });
+}
+
+function noZeros(flags: string): string {
+  return flags.replaceAll('0', '');
+}
+
+function signOf(isNegative: boolean, flags: string): string {
+  if (isNegative) return '-';
+  if (flags.includes('+')) return '+';
+  return flags.includes(' ') ? ' ' : '';
 }
 
 /** @returns undefined if the type has no such verb */
-function formatVerb(
-  letter: string,
-  value: Scalar,
-  precision: number | undefined,
-): string | undefined {
-  if (typeof value === 'number') return formatFloat(letter, value, precision);
-  if (typeof value === 'bigint') return formatInteger(letter, value);
-  return formatText(letter, value, precision);
+function formatVerb(letter: string, value: Scalar, options: Options): string | undefined {
+  if (letter === 'T') return formatText('s', typeOf(value), options);
+  // For numbers the plus of %+v is none: it names fields.
+  const flags = letter === 'v' ? options.flags.replaceAll('+', '') : options.flags;
+  if (typeof value === 'number') return formatFloat(letter, value, { ...options, flags });
+  if (typeof value === 'bigint') return formatInteger(letter, value, { ...options, flags });
+  return formatText(letter, value, options);
 }
 
-function formatText(
-  letter: string,
-  text: string,
-  precision: number | undefined,
-): string | undefined {
-  // Go counts code points.
+/** Go's `%v`, but with a plus. */
+function formatDefault(value: Scalar, options: Options): string {
+  if (typeof value === 'number') return formatFloat('g', value, options)!;
+  return formatVerb(typeof value === 'bigint' ? 'd' : 's', value, options)!;
+}
+
+function formatText(letter: string, text: string, options: Options): string | undefined {
+  const { flags, precision } = options;
   const shown = precision === undefined ? text : Array.from(text).slice(0, precision).join('');
   switch (letter) {
     case 's':
     case 'v':
-      return shown;
+      return pad(shown, options);
     case 'q':
-      return JSON.stringify(shown);
-    case 'x':
-      return Buffer.from(shown).toString('hex');
+      return pad(quoteGo(shown, '"', flags), options);
+    case 'x': {
+      const hex = Buffer.from(text).subarray(0, precision).toString('hex');
+      return pad(flags.includes(' ') ? hex.replace(/..(?=.)/g, '$& ') : hex, options);
+    }
     case 'X':
-      return Buffer.from(shown).toString('hex').toUpperCase();
+      return formatText('x', text, options)?.toUpperCase();
     default:
       return undefined;
   }
 }
 
-function formatInteger(letter: string, value: bigint): string | undefined {
+const bases: Readonly<Record<string, number>> = { b: 2, o: 8, O: 8, d: 10, v: 10, x: 16, X: 16 };
+
+function formatInteger(letter: string, value: bigint, options: Options): string | undefined {
+  const { flags, precision } = options;
   switch (letter) {
-    case 'd':
-    case 'v':
-      return String(value);
-    case 'b':
-      return value.toString(2);
-    case 'o':
-      return value.toString(8);
-    case 'x':
-      return value.toString(16);
-    case 'X':
-      return value.toString(16).toUpperCase();
-    default:
-      return undefined;
+    case 'c':
+      return pad(toCharacter(value), options);
+    case 'q':
+      return pad(quoteGo(toCharacter(value), "'", flags), options);
+    case 'U': {
+      const hex = BigInt.asUintN(64, value).toString(16).toUpperCase();
+      const digits = hex.padStart(Math.max(4, precision ?? 0), '0');
+      return pad(`U+${digits}`, { ...options, flags: noZeros(flags) });
+    }
   }
+  const base = Object.hasOwn(bases, letter) ? bases[letter] : undefined;
+  if (base === undefined) return undefined;
+  const spaced = { ...options, flags: noZeros(flags) };
+  if (precision === 0 && value === 0n) return pad('', spaced);
+  const digits = (value < 0n ? -value : value).toString(base).padStart(precision ?? 0, '0');
+  const cased = letter === 'X' ? digits.toUpperCase() : digits;
+  const sign = signOf(value < 0n, flags);
+  const prefix = letter === 'O' ? '0o' : '';
+  return padNumber(sign, cased, precision === undefined ? options : spaced, prefix);
 }
 
-function formatFloat(
-  letter: string,
-  value: number,
-  precision: number | undefined,
-): string | undefined {
+/** What is no character is U+FFFD. */
+function toCharacter(value: bigint): string {
+  const isCharacter = value >= 0n && value <= 0x10ffffn;
+  return isCharacter ? String.fromCodePoint(Number(value)).toWellFormed() : '\ufffd';
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+const printable = /^[ \p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
+
+/** Go's `Quote`, and its `QuoteToASCII` with the flag `+`. */
+function quoteGo(text: string, mark: string, flags: string): string {
+  const shown = Array.from(text, (character) => {
+    const code = character.codePointAt(0)!;
+    if (character === mark || character === '\\') return `\\${character}`;
+    const isShown = flags.includes('+') ? code > 0x1f && code < 0x7f : printable.test(character);
+    if (isShown) return character;
+    const hex = code.toString(16);
+    const escape = escapes[character];
+    if (escape !== undefined) return escape;
+    if (code < 0x80) return `\\x${hex.padStart(2, '0')}`;
+    return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+  });
+  return mark + shown.join('') + mark;
+}
+
+function formatFloat(letter: string, value: number, options: Options): string | undefined {
   if (!'vgGeEfF'.includes(letter)) return undefined;
-  if (!Number.isFinite(value)) return formatGo(value);
+  const { flags, precision } = options;
+  const sign = signOf(value < 0 || Object.is(value, -0), flags);
+  if (!Number.isFinite(value)) {
+    const shown = Number.isNaN(value) ? `${sign}NaN` : `${sign || '+'}Inf`;
+    return pad(shown, { ...options, flags: noZeros(flags) });
+  }
+  return padNumber(sign, formatDigits(letter, Math.abs(value), precision), options);
+}
+
+/** @param value finite, without a sign */
+function formatDigits(letter: string, value: number, precision: number | undefined): string {
   const digits = precision ?? 6;
   switch (letter) {
     case 'f':
@@ -192,7 +271,7 @@ function formatFloat(
     }
     case 'E':
     case 'G':
-      return formatFloat(letter.toLowerCase(), value, precision)?.toUpperCase();
+      return formatDigits(letter.toLowerCase(), value, precision).toUpperCase();
     default:
       return precision === undefined
         ? formatGo(value)

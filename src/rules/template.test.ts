@@ -1,7 +1,8 @@
 /** Templates: what they expand to, and what is refused. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { compileTemplate, TemplateError } from './template.ts';
+import { TemplateError } from './sprintf.ts';
+import { checkTemplate, compileTemplate } from './template.ts';
 
 const sample = { labels: { job: 'api', 'k8s.pod': 'a-1', at: 'host:9100' }, value: 1234567.5 };
 
@@ -83,6 +84,20 @@ const expansions: readonly (readonly [template: string, text: string])[] = [
   ['{{ printf "%+v % d %+s" 1 2 $labels.missing }}', '1  2 '],
   [`{{ title "foo_bar a.b x-y o'neil 3abc" }}`, "Foo_bar A.b X-Y O'neil 3Abc"],
   ['a{{/* {{ x }} */}}b {{- /* c */ -}} d', 'abd'],
+  // As Go 1.26 prints them.
+  [
+    '{{ printf "%c|%q|%+q|%U|%O|%.3d|%6.3d|%05c|%08O" 128512 39 128512 128512 -8 7 -7 65 8 }}',
+    String.raw`😀|'\''|'\U0001f600'|U+1F600|-0o10|007|  -007|0000A|0o00000010`,
+  ],
+  ['{{ printf "%T %T %T|%.0d|% X" 1 1.5 "a" 0 "ab" }}', 'int float64 string||61 62'],
+  ['{{ printf "%+s|% v|%+d" 3 3 1.5 }}', '%!s(int=+3)| 3|%!d(float64=+1.5)'],
+  [String.raw`{{ printf "%q %q" "a\u0000\u200b😀" 10 }}`, String.raw`"a\x00\u200b😀" '\n'`],
+  // Refused when the rule is saved.
+  [
+    '{{ printf "%x" $value }}',
+    '<error expanding template: printf cannot show "%x": ' +
+      'there is no flag #, no width *, and no %b, %x and %X of floats>',
+  ],
   ['{{ $labels }}', 'map[at:host:9100 job:api k8s.pod:a-1]'],
 ];
 
@@ -105,6 +120,10 @@ const faults: readonly (readonly [template: string, fault: RegExp])[] = [
   ['{{ 1e999 }}', /cannot read the number 1e999/],
   ['{{ 0x }}', /cannot read "0x"/],
   [`{{ ${'1'.repeat(300_000)}x }}`, /cannot read/],
+  ['{{ printf "%x" $value }}', /printf cannot show "%x"/],
+  ['{{ $value | printf "%.1b" }}', /printf cannot show "%.1b"/],
+  ['{{ printf "%#x" 255 }}', /printf cannot show "%#x"/],
+  ['{{ printf "%*d" 5 1 }}', /printf cannot show "%\*"/],
   ['{{ toUpper }}', /toUpper needs 1 arguments, not 0/],
   ['{{ $value ] }}', /cannot read/],
 ];
@@ -116,7 +135,7 @@ suite('templates', () => {
   for (const [template, fault] of faults) {
     test(`refuses ${template.slice(0, 40)}`, () => {
       assert.throws(
-        () => compileTemplate(template),
+        () => checkTemplate(template),
         (error) => error instanceof TemplateError && fault.test(error.message),
       );
     });

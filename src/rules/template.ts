@@ -3,15 +3,19 @@
  * have no conditions, loops or queries.
  * https://prometheus.io/docs/prometheus/latest/configuration/template_reference/
  */
-import { formatGo, formatSignificant, parseGoNumber, type Scalar, sprintf } from './sprintf.ts';
+import { humanize, humanize1024, humanizeDuration, humanizePercentage } from './humanize.ts';
+import {
+  formatGo,
+  parseGoNumber,
+  type Scalar,
+  sprintf,
+  TemplateError,
+  UnsupportedForm,
+} from './sprintf.ts';
 import type { RuleSample } from '../model/rules.ts';
 import { unsignedDecimal } from '../std/decimal.ts';
 
 export type Template = (sample: RuleSample) => string;
-
-export class TemplateError extends Error {
-  override readonly name = 'TemplateError';
-}
 
 type TemplateValue = Scalar | Readonly<Record<string, string>>;
 type Term = (sample: RuleSample) => TemplateValue;
@@ -38,6 +42,30 @@ const token = new RegExp(
  * @throws TemplateError that names what is unknown
  */
 export function compileTemplate(text: string): Template {
+  const expand = compile(text);
+  return (sample) => {
+    try {
+      return expand(sample);
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      return `<error expanding template: ${error.message}>`;
+    }
+  };
+}
+
+/** @throws TemplateError, also for a form that `printf` does not have */
+export function checkTemplate(text: string): void {
+  const expand = compile(text);
+  try {
+    expand({ labels: {}, value: 1.5 });
+  } catch (error) {
+    // Other errors may be of the values.
+    if (error instanceof UnsupportedForm) throw error;
+  }
+}
+
+/** The template throws TemplateError. */
+function compile(text: string): Template {
   const parts: Term[] = [];
   let at = 0;
   let trimNext = false;
@@ -56,14 +84,7 @@ export function compileTemplate(text: string): Template {
     at = open + whole.length;
   }
   addText(text.slice(at), false);
-  return (sample) => {
-    try {
-      return parts.map((part) => toText(part(sample))).join('');
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error;
-      return `<error expanding template: ${error.message}>`;
-    }
-  };
+  return (sample) => parts.map((part) => toText(part(sample))).join('');
 }
 
 interface Token {
@@ -238,57 +259,4 @@ function unquote(text: string): string {
 
 function quote(text: string): string {
   return JSON.stringify(text);
-}
-
-/** Four significant digits with an SI prefix. */
-function humanize(value: number): string {
-  if (value === 0 || !Number.isFinite(value)) return formatShort(value);
-  const size = Math.abs(value);
-  if (size >= 1) return withPrefix(value, 1000, ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y']);
-  const prefixes = ['m', 'u', 'n', 'p', 'f', 'a', 'z', 'y'];
-  let scaled = value;
-  let prefix = '';
-  for (const next of prefixes) {
-    if (Math.abs(scaled) >= 1) break;
-    prefix = next;
-    scaled *= 1000;
-  }
-  return formatShort(scaled) + prefix;
-}
-
-function humanize1024(value: number): string {
-  if (Math.abs(value) <= 1 || !Number.isFinite(value)) return formatShort(value);
-  return withPrefix(value, 1024, ['', 'ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei', 'Zi', 'Yi']);
-}
-
-function withPrefix(value: number, base: number, prefixes: readonly string[]): string {
-  let scaled = value;
-  let at = 0;
-  for (; Math.abs(scaled) >= base && at < prefixes.length - 1; at += 1) scaled /= base;
-  return formatShort(scaled) + prefixes[at]!;
-}
-
-/** @param seconds such as 3661, which is `1h 1m 1s` */
-function humanizeDuration(seconds: number): string {
-  if (!Number.isFinite(seconds)) return formatShort(seconds);
-  if (seconds === 0) return `${formatShort(seconds)}s`;
-  const size = Math.abs(seconds);
-  if (size < 1) return `${humanize(seconds)}s`;
-  const sign = seconds < 0 ? '-' : '';
-  const whole = Math.trunc(size);
-  const [days, hours] = [Math.trunc(whole / 86_400), Math.trunc(whole / 3600) % 24];
-  const [minutes, rest] = [Math.trunc(whole / 60) % 60, whole % 60];
-  if (days > 0) return `${sign}${days}d ${hours}h ${minutes}m ${rest}s`;
-  if (hours > 0) return `${sign}${hours}h ${minutes}m ${rest}s`;
-  if (minutes > 0) return `${sign}${minutes}m ${rest}s`;
-  return `${sign}${formatShort(size)}s`;
-}
-
-function humanizePercentage(value: number): string {
-  return `${formatShort(value * 100)}%`;
-}
-
-/** Go's `%.4g`. */
-function formatShort(value: number): string {
-  return formatSignificant(value, 4);
 }
