@@ -47,7 +47,6 @@ export type Resolve = (
   callback: (error: Error | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** @throws Error with the invalid range */
 export function createPost({ allowedNetworks }: PostOptions, resolve: Resolve = lookup): Post {
   const networks = allowedNetworks.map(toNetwork);
   const lookupAllowed: LookupFunction = (hostname, options, callback) =>

@@ -14,11 +14,13 @@ Examples:
   weir rules check rules.yaml
   weir rules preview rules.yaml --since 6h
   weir rules apply rules.yaml --stream shop
-  weir rules apply rules.yaml --if-version "$(weir rules show --json | jq -r .version)"
   weir rules list
   weir rules show --stream shop > rules.yaml
   weir rules show checkout
-  weir rules delete checkout --stream shop`;
+  weir rules delete checkout --stream shop
+  version=$(weir rules show --json | jq -r .version)
+  weir rules show > rules.yaml   # and edit it
+  weir rules apply rules.yaml --if-version "$version"`;
 
 const columns = [
   'name',
@@ -35,10 +37,12 @@ const streamOption = [
   'name or id of the stream of the rules; default: the only one of the account',
 ] as const;
 
-const versionOption = [
-  '--if-version <version>',
-  'only if this is still the version, which show --json prints; default: in any case',
-] as const;
+/** @param command that prints the version */
+const versionOption = (command: string) =>
+  [
+    '--if-version <version>',
+    `only if ${command} --json still prints this version; default: in any case`,
+  ] as const;
 
 interface StreamFlag {
   readonly stream?: string;
@@ -90,7 +94,7 @@ export function define(command: Command, terminal: Terminal): void {
     .argument('<file>', 'rule file, - = standard input')
     .description('add the groups of a file, and replace those of the same names')
     .option(...streamOption)
-    .option(...versionOption)
+    .option(...versionOption('show'))
     .action(async (file: string, { stream, ifVersion }: ChangeFlags, self: Command) => {
       const { api, output } = openSession(self, terminal);
       const body = { rules: await readRules(file) };
@@ -104,7 +108,7 @@ export function define(command: Command, terminal: Terminal): void {
     .argument('<group>', 'name of the group')
     .description('delete a rule group and its alerts')
     .option(...streamOption)
-    .option(...versionOption)
+    .option(...versionOption('show <group>'))
     .action(async (group: string, { stream, ifVersion }: ChangeFlags, self: Command) => {
       const { api, output } = openSession(self, terminal);
       const path = [...(await groupsOf(api, stream)), group];
@@ -130,6 +134,7 @@ interface Preview {
   }[];
   readonly groups: readonly {
     readonly name: string;
+    readonly evaluations: number;
     readonly failures: readonly {
       readonly rule: string;
       readonly evaluations: number;
@@ -174,7 +179,12 @@ function definePreview(command: Command, terminal: Terminal): void {
         return { ...one, value, alert: alertname, labels: pairs.join(' ') || null };
       });
       output.list({ alerts }, previewColumns);
-      for (const { name, failures } of answer.groups) {
+      for (const { name, failures, ...group } of answer.groups) {
+        if (group.evaluations === 0) {
+          const end = untilTime ?? new Date().toISOString();
+          const quoted = JSON.stringify(name);
+          terminal.writeError(`weir: group ${quoted} is not due between ${sinceTime} and ${end}\n`);
+        }
         for (const { rule, evaluations, lastError } of failures) {
           const text = `weir: ${rule} of group ${name} failed ${evaluations} times: ${lastError}\n`;
           terminal.writeError(text);
