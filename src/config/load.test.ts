@@ -120,16 +120,16 @@ const wrong: readonly (readonly [setting: Record<string, string> | string, told:
   ],
   [
     { WEIR_STORE_URL: 'clickhouse:8123' },
-    'WEIR_STORE_URL = "clickhouse:8123": it takes a URL such as http://weir.example.com:8443',
+    'WEIR_STORE_URL = "clickhouse:8123": it takes a URL such as http://clickhouse.example.com:8123',
   ],
   [
     { WEIR_STREAM_PUBLIC_URL: 'logs.example.com' },
     'WEIR_STREAM_PUBLIC_URL = "logs.example.com": it takes a URL such as ' +
-      'https://weir.example.com:8443',
+      'https://weir.example.com:8444',
   ],
   [
     { WEIR_OIDC_ISSUER: 'http://id.example' },
-    'WEIR_OIDC_ISSUER = "http://id.example": it takes a URL such as https://weir.example.com:8443',
+    'WEIR_OIDC_ISSUER = "http://id.example": it takes a URL such as https://id.example.com',
   ],
   [
     { WEIR_DIRECTORY_URL: 'weir:secret@db/weir' },
@@ -175,6 +175,17 @@ suite('a wrong setting is told with what it takes', () => {
       const expected = { name: 'ConfigError', message: `cannot use ${told}` };
       if (typeof setting !== 'string') assert.throws(() => load(), expected);
       else withFile(setting, (file) => assert.throws(() => load(file), expected));
+    });
+  }
+});
+
+test('a wrong section is told although a variable sets a part of it', () => {
+  for (const section of ['[]', 'null', '1']) {
+    withFile(`{"ingest":${section}}`, (file) => {
+      assert.throws(
+        () => loadConfig({ flags: ['--config', file], environment: { WEIR_INGEST_PORT: '8443' } }),
+        { message: 'cannot use ingest of the file: it takes an object, such as {"host":""}' },
+      );
     });
   }
 });

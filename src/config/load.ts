@@ -125,8 +125,10 @@ function reportUnknown(
 function put(tree: Tree, path: readonly string[], value: unknown): void {
   let node = tree;
   for (const name of path.slice(0, -1)) {
-    node[name] = isTree(node[name]) ? node[name] : {};
-    node = node[name] as Tree;
+    if (node[name] === undefined) node[name] = {};
+    // What is no object is reported with the other faults of the file.
+    if (!isTree(node[name])) return;
+    node = node[name];
   }
   node[path.at(-1)!] = value;
 }

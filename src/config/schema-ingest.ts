@@ -15,7 +15,7 @@ export const ingestSection = section({
   port: integer('port', 8443, 0, 65535).describe(
     'TLS port for senders; 0 = any free port, 443 in production.',
   ),
-  publicUrl: webUrl('https', 'http').describe(
+  publicUrl: webUrl('https://weir.example.com:8443', 'https', 'http').describe(
     'URL of the ingest port for senders; empty = https://localhost and the port.',
   ),
   trustedProxies: addressRanges().describe(

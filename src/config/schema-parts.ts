@@ -31,12 +31,11 @@ export function textOf(isOfForm: (value: string) => boolean, form: string, value
   return z.string().refine(isOfForm, form).default(value);
 }
 
-/** Empty = none. @param schemes such as `https`; the example has the first one */
-export function webUrl(...schemes: readonly [string, ...string[]]) {
+/** Empty = none. @param schemes such as `https` */
+export function webUrl(example: string, ...schemes: readonly string[]) {
   const isUrl = (value: string) =>
     value === '' || schemes.includes(URL.parse(value)?.protocol.slice(0, -1) ?? '');
-  const form = `a URL such as ${schemes[0]}://weir.example.com:8443`;
-  return textOf(isUrl, form).meta({ unit: 'url' satisfies Unit });
+  return textOf(isUrl, `a URL such as ${example}`).meta({ unit: 'url' satisfies Unit });
 }
 
 export function integer(unit: Unit, value: number, min: number, max: number) {

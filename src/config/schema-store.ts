@@ -2,7 +2,7 @@
 import { gibibyte, integer, mebibyte, section, text, textOf, webUrl } from './schema-parts.ts';
 
 export const storeSection = section({
-  url: webUrl('http', 'https').describe(
+  url: webUrl('http://clickhouse.example.com:8123', 'http', 'https').describe(
     'URL of a ClickHouse server, or of a load balancer for a cluster, http:// or https://; ' +
       'empty = the embedded engine.',
   ),

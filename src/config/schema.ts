@@ -66,7 +66,7 @@ export const configSchema = z.strictObject({
     port: integer('port', 8444, 0, 65535).describe(
       'TLS port for reads and the control API; 0 = any free port.',
     ),
-    publicUrl: webUrl('https', 'http').describe(
+    publicUrl: webUrl('https://weir.example.com:8444', 'https', 'http').describe(
       'URL of the stream port as readers see it; empty = https://localhost and the port.',
     ),
     maxTails: integer('count', 1000, 0, 100_000).describe(
@@ -86,7 +86,7 @@ export const configSchema = z.strictObject({
     ),
   }),
   oidc: section({
-    issuer: webUrl('https').describe(
+    issuer: webUrl('https://id.example.com', 'https').describe(
       'OpenID Connect provider that signs people in to the explorer, as https://…; empty = none.',
     ),
     clientId: text().describe('Client id of Weir at the provider.'),
