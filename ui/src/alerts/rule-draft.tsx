@@ -43,8 +43,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...props }: RuleD
   const { base, text } = kept.draft;
   const check = useCheck(text);
   const faults = (check.data?.text === text && check.data.faults) || noFaults;
-  const groupNames = check.data?.groupNames;
-  const replaced = useReplaced(groupNames ?? [], streamId, group);
+  const replaced = useReplaced(check.data?.groupNames ?? [], streamId, group);
   const save = useChange(
     ({ isForced }: { isForced: boolean }) => {
       const edited = group === undefined ? undefined : { name: group, base };
@@ -84,7 +83,7 @@ export function RuleDraft({ initial, streamId, group, streams, ...props }: RuleD
         {replaced.length > 0 && (
           <Notice tone="warning">Saving replaces the rules of {replaced.join(', ')}.</Notice>
         )}
-        {group !== undefined && groupNames?.includes(group) === false && (
+        {group !== undefined && check.data?.groupNames?.includes(group) === false && (
           <Notice tone="warning">
             The rules are saved under another name: {group} stays until you delete it.
           </Notice>
