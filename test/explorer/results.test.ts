@@ -327,6 +327,26 @@ suite('list of logs', { skip: missingBrowser() ?? false }, () => {
     await sheet.waitFor({ state: 'detached' });
   });
 
+  test('a context of one host that fails leaves the list before it', async () => {
+    await begin();
+    await rowOf(page, 'event 015').click();
+    await page.getByRole('button', { name: 'In context' }).click();
+    const sheet = page.getByRole('dialog', { name: 'In context' });
+    const other = sheet.getByRole('row', { name: 'event 016' });
+    await other.waitFor();
+    const isContext = (url: URL) =>
+      url.pathname.endsWith('/context') && url.search.includes('same');
+    await page.route(isContext, (route) => route.fulfill({ status: 500, json: {} }));
+    await sheet.getByRole('button', { name: 'Same host: node-0' }).click();
+    await sheet.getByRole('alert').waitFor();
+    assert.equal(await other.count(), 1);
+    await page.unroute(isContext);
+    await sheet.getByRole('button', { name: 'Try again' }).click();
+    await other.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+  });
+
   test('opens a linked log that is not in the list', async () => {
     await begin();
     await rowOf(page, 'event 005').click();

@@ -54,7 +54,10 @@ suite('single sign-on', { skip: missingBrowser() ?? false }, () => {
   });
 
   test('leads back to the link that was opened, also after a refusal', async () => {
-    const { page, faults } = await explorer.visit('/explore/logs?query=100%25&range=1d');
+    const { page, faults } = await explorer.visit('/explore/logs');
+    await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
+    // Another page than that of the rendering.
+    await page.evaluate("history.replaceState(null, '', '?query=100%25&range=1d')");
     const opened = page.url();
     provider.person = undefined;
     await signIn(page);

@@ -59,7 +59,14 @@ export function SignIn({ store, state: { reason, singleSignOn } }: SignInProps) 
           {isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
         {singleSignOn !== null && (
-          <a className={styles.provider} href={singleSignOnLink()}>
+          <a
+            className={styles.provider}
+            href={singleSignOnLink()}
+            onClick={(event) => {
+              // The page may be another one than at the rendering.
+              event.currentTarget.href = singleSignOnLink();
+            }}
+          >
             Sign in with {singleSignOn}
           </a>
         )}

@@ -1,5 +1,6 @@
 /** Loads the neighbours of a log in both directions, newest first. */
-import { type InfiniteData, keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { type Api, dataOf } from '../../api/client.ts';
 import type { Log, LogPage } from '../../api/models.ts';
 import { useApp } from '../../app/context.ts';
@@ -35,16 +36,18 @@ export function useContextLogs(log: Log, same: readonly Same[]) {
     getPreviousPageParam: (_, pages): Beyond => ({ direction: 'newer', edge: join(pages)[0]! }),
     getNextPageParam: (_, pages): Beyond => ({ direction: 'older', edge: join(pages).at(-1)! }),
     select: toContext,
-    placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  // Remain while others are loaded, and if those cannot be read.
+  const [last, setLast] = useState<ContextPage>({ logs: [], hasNewer: false, hasOlder: false });
+  if (read.data !== undefined && read.data !== last) setLast(read.data);
   const loadNewer = () => void read.fetchPreviousPage();
   const loadOlder = () => void read.fetchNextPage();
   return {
-    ...(read.data ?? { logs: [], hasNewer: false, hasOlder: false }),
+    ...(read.data ?? last),
     /** What the logs shown have in common; undefined while they are of another choice. */
-    same: read.data === undefined || read.isPlaceholderData ? undefined : same,
+    same: read.data === undefined ? undefined : same,
     isLoading: read.isFetching,
     error: read.error,
     loadNewer,
