@@ -88,6 +88,15 @@ function startRuns() {
   return { file, run };
 }
 
+test('follows it at a first call hours after the start only as far as it was at the start', () => {
+  const file = join(temporaryFolder(), 'clock');
+  startClock(file).pass(0);
+  const { state, pass } = startClock(file, 1_003 * dayMs);
+  state.wall += 400 * dayMs;
+  assert.equal(pass(2 * hourMs), 1_003 * dayMs + 2 * hourMs);
+  assert.equal(pass(hourMs), 1_003 * dayMs + 3 * hourMs);
+});
+
 test('follows it after an hour of several runs, and not before another hour the next time', () => {
   const { run } = startRuns();
   let { wall } = run(1_000 * dayMs, 1);

@@ -42,10 +42,13 @@ interface Saved {
 export function openSteadyClock(file: string, { wall, monotonic }: Clocks = system): () => number {
   let saved = read(file);
   const startMs = monotonic();
-  const hasJumped = wall() - saved.timeMs > stoppedMs;
-  let originMs = (hasJumped ? saved.timeMs : wall()) - startMs;
+  const startWallMs = wall();
+  const hasJumped = startWallMs - saved.timeMs > stoppedMs;
+  let originMs = (hasJumped ? saved.timeMs : startWallMs) - startMs;
+  // The first call may be much later, with another time.
+  const aheadToMs = Math.min(saved.aheadToMs, startWallMs);
   let jump = hasJumped
-    ? { atMs: startMs - saved.aheadMs, originMs: saved.aheadToMs - startMs }
+    ? { atMs: startMs - saved.aheadMs, originMs: aheadToMs - startMs }
     : undefined;
   return () => {
     const elapsedMs = monotonic();
@@ -69,8 +72,8 @@ export function openSteadyClock(file: string, { wall, monotonic }: Clocks = syst
       Math.abs(aheadMs - saved.aheadMs) < saveJumpEveryMs &&
       (aheadMs > 0 || saved.aheadMs === 0);
     if (!isSaved) {
-      const aheadToMs = Math.round((jump?.originMs ?? Number.POSITIVE_INFINITY) + elapsedMs);
-      saved = { timeMs, aheadMs, aheadToMs };
+      const aheadTo = Math.round((jump?.originMs ?? Number.POSITIVE_INFINITY) + elapsedMs);
+      saved = { timeMs, aheadMs, aheadToMs: aheadTo };
       save(file, saved);
     }
     return timeMs;
