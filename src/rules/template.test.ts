@@ -121,6 +121,7 @@ const faults: readonly (readonly [template: string, fault: RegExp])[] = [
   ['{{ 0x }}', /cannot read "0x"/],
   [`{{ ${'1'.repeat(300_000)}x }}`, /cannot read/],
   ['{{ printf "%x" $value }}', /printf cannot show "%x"/],
+  ['{{ humanize $labels.size }} {{ printf "%x" $value }}', /printf cannot show "%x"/],
   ['{{ $value | printf "%.1b" }}', /printf cannot show "%.1b"/],
   ['{{ printf "%#x" 255 }}', /printf cannot show "%#x"/],
   ['{{ printf "%*d" 5 1 }}', /printf cannot show "%\*"/],

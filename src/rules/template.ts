@@ -42,10 +42,10 @@ const token = new RegExp(
  * @throws TemplateError that names what is unknown
  */
 export function compileTemplate(text: string): Template {
-  const expand = compile(text);
+  const parts = compile(text);
   return (sample) => {
     try {
-      return expand(sample);
+      return parts.map((part) => toText(part(sample))).join('');
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       return `<error expanding template: ${error.message}>`;
@@ -55,17 +55,18 @@ export function compileTemplate(text: string): Template {
 
 /** @throws TemplateError, also for a form that `printf` does not have */
 export function checkTemplate(text: string): void {
-  const expand = compile(text);
-  try {
-    expand({ labels: {}, value: 1.5 });
-  } catch (error) {
-    // Other errors may be of the values.
-    if (error instanceof UnsupportedForm) throw error;
+  for (const part of compile(text)) {
+    try {
+      part({ labels: {}, value: 1.5 });
+    } catch (error) {
+      // Other errors may be of the values.
+      if (error instanceof UnsupportedForm) throw error;
+    }
   }
 }
 
-/** The template throws TemplateError. */
-function compile(text: string): Template {
+/** The parts throw TemplateError. */
+function compile(text: string): Term[] {
   const parts: Term[] = [];
   let at = 0;
   let trimNext = false;
@@ -84,7 +85,7 @@ function compile(text: string): Template {
     at = open + whole.length;
   }
   addText(text.slice(at), false);
-  return (sample) => parts.map((part) => toText(part(sample))).join('');
+  return parts;
 }
 
 interface Token {
