@@ -6,7 +6,7 @@ import { type Remote, transfer } from '../../channel/channel.ts';
 import { isNoRoom } from '../../files/disk-failure.ts';
 import type { Batch, BatchId, BatchOwner, StampedBatch } from '../../model/batch.ts';
 import { AppError } from '../../model/errors.ts';
-import { toError } from '../../std/error-text.ts';
+import { messageOf, toError } from '../../std/error-text.ts';
 import type { QueueEvents } from '../../telemetry/queue-events.ts';
 import { decodeFrame, encodeFrame, measureFrame } from '../frame.ts';
 import {
@@ -180,7 +180,12 @@ export class DiskQueue {
   }
 
   async dropQuarantined(streamId: string, untilNanos?: bigint): Promise<void> {
-    this.#quarantinedBatches = await this.#log.dropQuarantined(streamId, untilNanos);
+    try {
+      this.#quarantinedBatches = await this.#log.dropQuarantined(streamId, untilNanos);
+    } catch (cause) {
+      const message = `cannot delete all batches in quarantine: ${messageOf(cause)}`;
+      throw new AppError('unavailable', message, { cause, retryAfterSeconds: 5 });
+    }
   }
 
   watermarkNanos(): bigint {
