@@ -41,6 +41,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
   const grid = useRef<LogGridHandle>(null);
   useGridKeys('In context', selection, { focus: () => grid.current?.focus() });
   const isHere = logs.length > 0;
+  const isWaiting = isLoading || context.same === undefined;
   useLayoutEffect(() => {
     if (context.same === undefined) return;
     grid.current?.toLog(log.logId);
@@ -63,7 +64,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
         <div className={styles.list}>
           <Edge
             words={context.hasNewer ? 'Load newer' : 'No newer logs: check again'}
-            isLoading={isLoading}
+            isDisabled={isWaiting}
             onPress={context.loadNewer}
           />
           <div className={styles.grid}>
@@ -82,7 +83,7 @@ function ContextView({ log, columns, zone, isWrapped, actions }: ContextSheetPro
             />
           </div>
           {context.hasOlder && (
-            <Edge words="Load older" isLoading={isLoading} onPress={context.loadOlder} />
+            <Edge words="Load older" isDisabled={isWaiting} onPress={context.loadOlder} />
           )}
           {!context.hasOlder && <p className={styles.end}>No older logs in this stream.</p>}
         </div>
@@ -109,14 +110,14 @@ function SameButton({ name, value, same, onToggle }: SameButtonProps) {
 
 interface EdgeProps {
   readonly words: string;
-  readonly isLoading: boolean;
+  readonly isDisabled: boolean;
   readonly onPress: () => void;
 }
 
-function Edge({ words, isLoading, onPress }: EdgeProps) {
+function Edge({ words, isDisabled, onPress }: EdgeProps) {
   return (
     <div className={styles.edge}>
-      <Button tone="bare" isDisabled={isLoading} onPress={onPress}>
+      <Button tone="bare" isDisabled={isDisabled} onPress={onPress}>
         {words}
       </Button>
     </div>
