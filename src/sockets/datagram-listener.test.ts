@@ -6,8 +6,12 @@ import { openDatagramSocket } from './datagram-listener.ts';
 
 test('a datagram that meets a fault is dropped alone', async () => {
   const failures: unknown[] = [];
+  const drops: unknown[] = [];
   const address = { host: '127.0.0.1', port: 0 };
-  const events = { failed: (...failure: unknown[]) => failures.push(failure), dropped: () => {} };
+  const events = {
+    failed: (...failure: unknown[]) => failures.push(failure),
+    dropped: (...drop: unknown[]) => drops.push(drop),
+  };
   const fault = new RangeError('a fault');
   const isDone = Promise.withResolvers<void>();
   const socket = await openDatagramSocket(
@@ -24,4 +28,5 @@ test('a datagram that meets a fault is dropped alone', async () => {
   sender.close();
   await socket.close();
   assert.deepEqual(failures, [['test', fault]]);
+  assert.deepEqual(drops, [['test', 'internal', 1]]);
 });

@@ -83,6 +83,7 @@ export async function openDatagramSocket(
       take(datagram, sender);
     } catch (error) {
       events.failed(listener, error);
+      events.dropped(listener, 'internal', 1);
     }
   });
   try {
