@@ -33,8 +33,8 @@ const trialRounds = 2;
 export interface PromqlMeasurement {
   readonly kinds: readonly PromqlQuestionKind[];
   /**
-   * Seconds for which each question is asked by turns before it is measured: the just-in-time
-   * compiler of a service that has run for a while has seen it some thousand times.
+   * Seconds for which each question is asked by turns before the first is measured: the
+   * just-in-time compiler of a service that has run for a while has seen thousands of requests.
    */
   readonly warmUpSeconds: number;
   readonly say: (phase: string) => void;
@@ -49,9 +49,10 @@ export async function measurePromql(
   const before = systems.map(cpu);
   const questions: PromqlFigures[] = [];
   try {
+    say('first questions');
+    for (const kind of kinds) await warmUp(systems, clients, { kind, warmUpSeconds });
     for (const kind of kinds) {
       say(kind.name);
-      await warmUp(systems, clients, { kind, warmUpSeconds });
       questions.push(await measureQuestion(systems, clients, kind));
     }
   } finally {

@@ -39,8 +39,8 @@ export function promqlMarkdown(run: PromqlReport): string {
     '',
     `\`${command}\` on ${machine}, ${when}.`,
     `${whole(series)} series with ${whole(rounds)} samples each, 15 s apart, loaded in the same ` +
-      'order; every question by turns, 15 rounds with other series or times, after it was asked ' +
-      `for ${warmUpSeconds} s.`,
+      'order; every question by turns, 15 rounds with other series or times, after all were ' +
+      `asked for ${warmUpSeconds} s each.`,
     '',
     ...systems.map(({ name, version, flags }, at) => {
       const cpu = `CPU time while asked: ${cpuSeconds[at]!.toFixed(1)} s`;
