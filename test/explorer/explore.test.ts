@@ -98,6 +98,7 @@ suite('exploring logs', { skip }, () => {
     await page.keyboard.press('ArrowUp');
     assert.equal(await queryText(page), 'timeout -30');
     await page.keyboard.press('ArrowUp');
+    assert.equal(await queryText(page), 'timeout');
     await page.keyboard.press('Enter');
     await total(page, '10 logs');
   });
