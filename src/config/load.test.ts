@@ -165,7 +165,7 @@ const wrong: readonly (readonly [setting: Record<string, string> | string, told:
     'stream.port of the file = "8444": it takes a whole number from 0 to 65535; default 8444',
   ],
 ];
-suite('a wrong setting is told with what it takes', () => {
+suite('the error for an invalid setting says what is accepted', () => {
   for (const [setting, told] of wrong) {
     test(told, () => {
       const load = (file?: string) => {
@@ -179,7 +179,7 @@ suite('a wrong setting is told with what it takes', () => {
   }
 });
 
-test('a wrong section is told although a variable sets a part of it', () => {
+test('an invalid section is an error even if a variable sets one of its keys', () => {
   for (const section of ['[]', 'null', '1']) {
     withFile(`{"ingest":${section}}`, (file) => {
       assert.throws(

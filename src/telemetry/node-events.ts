@@ -59,7 +59,7 @@ export function createDirectoryEvents({ log, metrics: registry }: Instruments) {
     },
     singleSignOnFailed: (failure: string, reason: string) =>
       log.warn({ failure, reason }, 'single sign-on failed'),
-    /** Its stream is deleted, so nobody can repeat the deletion. */
+    /** The stream is already deleted, so the deletion cannot be retried. */
     quarantineNotDropped: (streamId: string, error: unknown) =>
       log.warn(
         { streamId, err: error },

@@ -7,8 +7,7 @@ import { after, before, suite, test } from 'node:test';
 import { configSchema } from '../../src/config/schema.ts';
 import { createIngestToken, createReceiver } from '../harness/control.ts';
 import { type Service, startService } from '../harness/service.ts';
-import { until } from '../harness/until.ts';
-import { memoryBytes, watch } from './watch.ts';
+import { assertWorks, memoryBytes, watch } from './watch.ts';
 
 const { maxInFlightBytes } = configSchema.parse({}).ingest;
 const maxGrowthBytes = 6 * maxInFlightBytes;
@@ -112,13 +111,5 @@ suite('transforms', { skip: process.platform !== 'linux' && 'it needs /proc' }, 
     });
   }
 
-  test('everything works afterwards', async () => {
-    const { status } = await service.postLogs({ message: 'after the bombs' });
-    assert.equal(status, 202);
-    await until(
-      async () => (await service.list({ search: '"after the bombs"' })).logs.length === 1,
-      { what: 'the log after the bombs' },
-    );
-    assert.equal(await service.metric('weir_ingest_in_flight_bytes'), 0);
-  });
+  test('everything works afterwards', () => assertWorks(service));
 });

@@ -1,7 +1,9 @@
 /** Watches a running service during an action: whether it answers others, and its peak memory. */
+import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../harness/service.ts';
+import { until } from '../harness/until.ts';
 
 export interface Watched<T> {
   readonly result: T;
@@ -14,6 +16,16 @@ export interface Watched<T> {
 }
 
 const pauseMs = 5;
+
+/** Stores and reads a log, and finds no request still in memory. */
+export async function assertWorks(service: Service): Promise<void> {
+  const { status } = await service.postLogs({ message: 'after the bombs' });
+  assert.equal(status, 202);
+  await until(async () => (await service.list({ search: '"after the bombs"' })).logs.length === 1, {
+    what: 'the log after the bombs',
+  });
+  assert.equal(await service.metric('weir_ingest_in_flight_bytes'), 0);
+}
 
 /** Sends one small request after the other while `during` runs, at least one. */
 export async function watch<T>(service: Service, during: () => Promise<T>): Promise<Watched<T>> {

@@ -23,7 +23,7 @@ import {
 } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { everyLog } from './read-oracle.ts';
-import { newStream } from './stream-fixture.ts';
+import { housekeepingParts, newStream } from './stream-fixture.ts';
 
 const msPerDay = 86_400_000;
 const now = Date.parse('2026-05-20T12:00:00Z');
@@ -57,13 +57,7 @@ function housekeeping(
   deleted: Stream[] = [],
 ): Housekeeping {
   const options = { ...housekeepingDefaults, ...change };
-  const deletedStreams = async () => deleted;
-  const parts = {
-    store: engine.store,
-    streams: async () => streams,
-    deletedStreams,
-    now: () => now,
-  };
+  const parts = { store: engine.store, ...housekeepingParts(streams, now, deleted) };
   return createHousekeeping(parts, options);
 }
 
@@ -158,7 +152,7 @@ test('a dropped day leaves the lists, which may come from memory', {
   };
   await until(async () => (await listed()).isInMemory, { what: 'logs in memory' });
   assert.equal((await listed()).logs, 4);
-  const parts = { store, streams: async () => [only], ...noneDeleted, now: () => now };
+  const parts = { store, ...housekeepingParts([only], now) };
   const options = { ...housekeepingDefaults, maxDiskBytes: 1 };
   await createHousekeeping(parts, options).dropDaysOverCap();
   assert.equal((await listed()).logs, 2);

@@ -19,7 +19,7 @@ import {
 } from './engine-store.ts';
 import { stampedBatch } from './log-row-fixture.ts';
 import { metricBatch, type MetricFixture, samplesPlan, seriesPlan } from './metric-fixture.ts';
-import { newStream } from './stream-fixture.ts';
+import { housekeepingParts, newStream } from './stream-fixture.ts';
 
 const msPerDay = 86_400_000;
 const now = Date.parse('2026-05-20T12:00:00Z');
@@ -67,13 +67,7 @@ function housekeeping(
   maxDiskBytes?: number,
   deleted: Stream[] = [],
 ): Housekeeping {
-  const deletedStreams = async () => deleted;
-  const parts = {
-    store: engine.store,
-    streams: async () => streams,
-    deletedStreams,
-    now: () => now,
-  };
+  const parts = { store: engine.store, ...housekeepingParts(streams, now, deleted) };
   return createHousekeeping(parts, { ...housekeepingDefaults, maxDiskBytes });
 }
 

@@ -11,3 +11,16 @@ export function newStream(
   const createdAt = '2026-05-20T12:00:00.000Z';
   return { ...names, createdAt, retentionDays, downsampling, dataDeletedUntil: null };
 }
+
+/** What housekeeping asks the directory and the clock. @param deleted streams */
+export function housekeepingParts(
+  streams: readonly Stream[],
+  now: number,
+  deleted: readonly Stream[] = [],
+) {
+  return {
+    streams: async () => streams,
+    deletedStreams: async () => deleted,
+    now: () => now,
+  };
+}

@@ -2,6 +2,7 @@
  * Reads the small messages of a WriteRequest: labels, exemplars and metadata
  * (https://github.com/prometheus/prometheus/tree/main/prompb).
  */
+import { type MetricType, metricTypes } from '../../model/metric-types.ts';
 import { isUtf8 } from 'node:buffer';
 import type { Time } from '../../codec/metric-writer.ts';
 import type { Exemplar } from '../../codec/series-rows.ts';
@@ -143,18 +144,6 @@ const metadataTag = { type: 0x08, name: 0x12, help: 0x22, unit: 0x2a } as const;
 const firstUnknownMetadataTag = 6 << 3;
 /** Field number that the message does not use. */
 const unusedNumber = 3;
-/** By enum number; other numbers are unknown. */
-const types = [
-  'unknown',
-  'counter',
-  'gauge',
-  'histogram',
-  'gaugehistogram',
-  'summary',
-  'info',
-  'stateset',
-] as const;
-
 /** Reads the message from the cursor to `end`. @returns the metadata, or a warning */
 export function readMetadata(
   wire: ProtobufWire,
@@ -165,7 +154,7 @@ export function readMetadata(
     wire.at = end;
     return 'metadata dropped: too long';
   }
-  let type: string = types[0];
+  let type: MetricType = 'unknown';
   let name: string | undefined = '';
   let help: string | undefined = '';
   let unit: string | undefined = '';
@@ -173,7 +162,7 @@ export function readMetadata(
     const start = wire.at;
     const tag = wire.tag(end);
     if (tag === metadataTag.type) {
-      type = types[wire.uint64(end)] ?? types[0];
+      type = metricTypes[wire.uint64(end)] ?? 'unknown';
     } else if (tag === metadataTag.name) name = readText(wire, end);
     else if (tag === metadataTag.help) help = readText(wire, end);
     else if (tag === metadataTag.unit) unit = readText(wire, end);

@@ -1,6 +1,7 @@
 /** State of the metrics page and its URL. Pure. */
 import { printBuilt } from './build/built-query.ts';
-import { defaultQueryOf, type MetricType } from './browse/metric-families.ts';
+import type { MetricType } from '../../../src/model/metric-types.ts';
+import { defaultQueryOf } from './browse/metric-families.ts';
 
 export interface MetricQuery {
   /** PromQL; may be unreadable or empty. None = no query yet. */

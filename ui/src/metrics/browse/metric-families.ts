@@ -1,17 +1,6 @@
 /** Metrics as people know them: the series of a histogram are one family. Pure. */
+import { type MetricType, metricTypes } from '../../../../src/model/metric-types.ts';
 import { type BuiltQuery, isBuckets, plainQuery } from '../build/built-query.ts';
-
-const types = [
-  'counter',
-  'gauge',
-  'histogram',
-  'gaugehistogram',
-  'summary',
-  'info',
-  'stateset',
-] as const;
-
-export type MetricType = (typeof types)[number] | 'unknown';
 
 export interface MetricFamily {
   readonly name: string;
@@ -64,8 +53,8 @@ function isParted(type: string | undefined, base: string, present: ReadonlySet<s
 
 /** By the name where the sender tells none (https://prometheus.io/docs/practices/naming/). */
 function typeOf(metric: string, told: string | undefined): MetricType {
-  const known = types.find((type) => type === told);
-  if (known !== undefined) return known;
+  const known = metricTypes.find((type) => type === told);
+  if (known !== undefined && known !== 'unknown') return known;
   if (isBuckets(metric)) return 'histogram';
   return /_(?:total|count|sum)$/.test(metric) ? 'counter' : 'unknown';
 }
